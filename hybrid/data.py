@@ -174,6 +174,7 @@ class Sentence:
     """Hold one sentence of a turn with its tokens.
 
     `person` is the grammatical person of the root's subject; `subject` its head word; `tense` the tense of the root verb.
+    `voice` names the person whose own words these are where the speaker quotes somebody.
     """
 
     ref: str
@@ -186,6 +187,7 @@ class Sentence:
     subject: str | None = None
     negated: bool = False
     question: bool = False
+    voice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

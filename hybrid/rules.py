@@ -3,12 +3,13 @@
 A rule file is `rules/<stage>.yaml` or `rules/<stage>.<language>.yaml`:
 
     version: 1
+    verbose: true                          blanks in patterns are layout (the default), or false: blanks count
     vocabulary: {name: [word, …]}          optional word lists, used in patterns as {name}
     rules:
       - id: cues.en.like                   never reused
         description: one line
         languages: [en]
-        pattern: 'regular expression'      verbose, case-insensitive unless flags says otherwise
+        pattern: 'regular expression'      case-insensitive unless `case: sensitive`
         examples: ["text where it must match"]
         negative_examples: ["text where it must not"]
         ...                                further keys belong to the stage
@@ -112,7 +113,7 @@ def _load(path: Path, _mtime: int) -> RuleFile:
     if not isinstance(raw, Mapping) or not isinstance(raw.get("rules", []), list):
         raise RuleError(f"{path.name} has no list of rules", "a rule file is a mapping with the key rules")
     vocabulary = {str(k): tuple(str(w) for w in v) for k, v in (raw.get("vocabulary") or {}).items()}
-    rules = tuple(_rule(path.name, entry, vocabulary) for entry in raw.get("rules", []))
+    rules = tuple(_rule(path.name, entry, vocabulary, bool(raw.get("verbose", True))) for entry in raw.get("rules", []))
     ids = [rule.id for rule in rules]
     if len(set(ids)) != len(ids):
         raise RuleError(f"{path.name} uses a rule id twice", "each id stands once and is never reused")
@@ -120,13 +121,13 @@ def _load(path: Path, _mtime: int) -> RuleFile:
     return RuleFile(path.name, rules, vocabulary, values)
 
 
-def _rule(name: str, entry: Any, vocabulary: Mapping[str, tuple[str, ...]]) -> Rule:
+def _rule(name: str, entry: Any, vocabulary: Mapping[str, tuple[str, ...]], verbose: bool) -> Rule:
     if not isinstance(entry, Mapping):
         raise RuleError(f"{name} holds a rule that is not a mapping", f"each rule needs {', '.join(_REQUIRED)}")
     missing = [key for key in _REQUIRED if key not in entry]
     if missing:
         raise RuleError(f"{name}: rule {entry.get('id', '?')} lacks {missing[0]}", f"each rule needs {', '.join(_REQUIRED)}")
-    flags = regex.VERBOSE | regex.VERSION1
+    flags = regex.VERSION1 | (regex.VERBOSE if verbose else 0)
     if entry.get("case") != "sensitive":
         flags |= regex.IGNORECASE
     try:
@@ -150,6 +151,6 @@ def expand(pattern: str, vocabulary: Mapping[str, tuple[str, ...]]) -> str:
 
     def alternation(match: regex.Match[str]) -> str:
         words = sorted(vocabulary[match.group(1)], key=len, reverse=True)
-        return "(?:" + "|".join(regex.escape(w, special_only=True).replace(" ", r"\s+") for w in words) + ")"
+        return "(?:" + "|".join(regex.escape(w, special_only=True).replace("\\ ", r"\s+") for w in words) + ")"
 
     return regex.sub(r"\{([a-z][a-z_]*)\}", alternation, pattern)

@@ -1,0 +1,182 @@
+"""Triaged facts: operations on a set of known memories, four gates, most turns give nothing."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Literal
+
+from pydantic import Field
+
+from hybrid.config import Settings
+from hybrid.data import Answer, Document, Question, Rejection, Span, Statement
+from hybrid.memory import Known, Memory, Operation, identifier
+from hybrid.schemas.comparing import Comparison, compared
+from hybrid.schemas.policy import policy
+from hybrid.schemas.schema import OutputModel, Schema, spans
+from hybrid.schemas.wording import shortened, when_text
+
+NAME = "facts"
+Category = Literal["identity", "preference", "decision", "rule", "project", "configuration", "technical", "relationship"]
+
+
+class FactOutput(OutputModel):
+    """Hold one operation on the known memories."""
+
+    operation: Literal["add", "update", "delete", "skip"]
+    memory_id: str | None = None
+    category: Category
+    text: str
+    importance: float = Field(ge=0, le=1)
+    expires_at: str | None = None
+    gates: dict[str, bool]
+    gate_reasons: dict[str, str]
+    when: str | None = None
+    subject: str | None = None
+
+
+def draft(document: Document, known: Known, settings: Settings) -> tuple[FactOutput, ...]:  # noqa: ARG001 - shape of every draft
+    """Return the facts that pass all four gates, compared with what is known."""
+    rules = policy(NAME)
+    made = (_output(s, known, rules, document) for s in document.statements)
+    return tuple(output for output in made if output is not None)
+
+
+def _output(s: Statement, known: Known, rules: dict[str, Any], document: Document) -> FactOutput | None:
+    category = _category(s, rules)
+    if category is None or s.confidence < rules["confidence_threshold"]:
+        return None
+    text = _text(s, category, rules, document)
+    comparison = compared(text, [m for m in known.current() if m.schema in (NAME, "")], rules["compare"])
+    if comparison.verdict == "known":
+        return None
+    days = rules["days"].get(category)
+    expires = (s.said + timedelta(days=days)).date().isoformat() if days and s.said is not None else None
+    return FactOutput(
+        operation="update" if comparison.verdict == "changed" else "add",
+        memory_id=comparison.memory.id if comparison.memory is not None else None,
+        category=category,
+        text=_within(_combined(text, comparison), rules["word_limit"]),
+        importance=rules["importance"][category],
+        expires_at=expires,
+        gates={"future_utility": True, "novelty": True, "factual": True, "safe": True},
+        gate_reasons={
+            "future_utility": f"{category} holds beyond this conversation",
+            "novelty": comparison.reason,
+            "factual": "stated outright" if "hedged" not in s.features else "stated with reserve",
+            "safe": "no credential in the text",
+        },
+        when=s.when.interval if s.when is not None else None,
+        subject=s.subject,
+        evidence=s.refs,
+        evidence_spans=spans(s.evidence),
+        filled_by={"text": s.filled_by.get("text", "rules"), "category": s.filled_by.get("kind", "rules")},
+    )
+
+
+def _category(s: Statement, rules: dict[str, Any]) -> Category | None:
+    cue = str(s.details.get("cue", ""))
+    if s.role == "assistant" and s.kind not in rules["assistant_kinds"]:
+        return None
+    category: Category | None = rules["cues"].get(cue) or rules["kinds"].get(s.kind)
+    personal = category in ("identity", "preference", "project") and cue not in rules["cues"]
+    return None if personal and not s.about_user else category
+
+
+def _text(s: Statement, category: str, rules: dict[str, Any], document: Document) -> str:
+    """Return the fact in the third person: it begins with "User", and identity names the person."""
+    text = s.text
+    name = s.speaker or "User"
+    if s.about_user and name != "User" and text.startswith(name):
+        rest = text[len(name) :]
+        text = f"User {name}{rest}" if category == "identity" else f"User{rest}"
+    day = f"{s.said:%Y-%m-%d}" if s.said is not None else None
+    place = rules["as_of"].get(category)
+    if place == "before":
+        return f"As of {day}: {text}" if day else f"{text.rstrip('.')} (date unknown)."
+    if place == "after":
+        return f"{text.rstrip('.')} ({f'as of {day}' if day else 'date unknown'})."
+    return text
+
+
+def _combined(text: str, comparison: Comparison) -> str:
+    """Keep what both texts hold: the new one alone where it says everything the old one says."""
+    if comparison.verdict != "changed" or comparison.memory is None or comparison.covers:
+        return text
+    return f"{comparison.memory.text.rstrip('.')}. {text}"
+
+
+def _within(text: str, words: int) -> str:
+    pieces = text.split()
+    return text if len(pieces) <= words else shortened(text, len(" ".join(pieces[:words])) + 1)
+
+
+def ask(document: Document, outputs: tuple[FactOutput, ...]) -> tuple[Question, ...]:  # noqa: ARG001 - shape of every ask
+    """Return no question: text and category are fields of the statement."""
+    return ()
+
+
+def assemble(outputs: tuple[FactOutput, ...], answers: tuple[Answer | None, ...]) -> tuple[FactOutput, ...]:  # noqa: ARG001
+    """Return the outputs as they are."""
+    return outputs
+
+
+def memory(output: FactOutput, conversation: str) -> Memory:
+    """Return the row that a fact becomes."""
+    first = output.evidence_spans[0]
+    return Memory(
+        id=output.memory_id or identifier(NAME, conversation, first.ref, str(first.start), output.category),
+        schema=NAME,
+        category=output.category,
+        text=output.text,
+        key=output.category,
+        subject=output.subject,
+        when=output.when,
+        **when_text(output.when),
+        importance=output.importance,
+        expires_at=output.expires_at,
+        immutable=False,
+        conversation=conversation,
+        evidence=output.evidence,
+        evidence_spans=tuple(Span(s.ref, s.start, s.end) for s in output.evidence_spans),
+        fields={"gate_reasons": output.gate_reasons},
+    )
+
+
+def merge(outputs: tuple[FactOutput, ...], known: Known, conversation: str) -> tuple[Operation, ...]:
+    """Return the operations on the store; a fact whose id or text is known already is skipped."""
+    ids = {m.id for m in known.memories}
+    operations = []
+    for output in outputs:
+        row = memory(output, conversation)
+        if output.operation == "update" and output.memory_id in ids:
+            operations.append(Operation("update", row, output.memory_id, output.gate_reasons["novelty"]))
+        elif row.id in ids:
+            operations.append(Operation("skip", row, row.id, "known"))
+        else:
+            operations.append(Operation("add", row, reason="new"))
+            ids.add(row.id)
+    return tuple(operations)
+
+
+def document_form(outputs: tuple[FactOutput, ...]) -> Any:
+    """Return tool calls: additions in one call a category, each update on its own."""
+    calls: list[dict[str, Any]] = []
+    batches: dict[str, list[str]] = {}
+    for output in outputs:
+        if output.operation == "add":
+            batches.setdefault(output.category, []).append(output.text)
+        elif output.operation == "update":
+            calls.append({"name": "memory_update", "arguments": {"memoryId": output.memory_id, "text": output.text}})
+    for category, facts in batches.items():
+        importance = policy(NAME)["importance"][category]
+        calls.append({"name": "memory_add", "arguments": {"facts": facts, "category": category, "importance": importance}})
+    return calls
+
+
+def check_words(output: FactOutput, document: Document) -> Rejection | None:  # noqa: ARG001 - shape of every check
+    """Refuse a fact of more words than the limit."""
+    limit = policy(NAME)["word_limit"] + 12
+    return Rejection("too many words", output.evidence, output.text) if len(output.text.split()) > limit else None
+
+
+SCHEMA: Schema[FactOutput] = Schema(NAME, draft, ask, assemble, merge, memory, document_form, (check_words,))

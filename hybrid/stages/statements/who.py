@@ -1,0 +1,129 @@
+"""Decide who speaks, who is spoken to, and who or what a sentence is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hybrid import rules
+from hybrid.data import Document, Mention, Sentence, Token, Turn
+from hybrid.memory import name_key
+
+Attribution = Literal["self_first_person", "self_named", "other_named", "observed"]
+_PRONOUNS = {"he", "she", "they", "it", "this", "that", "these", "those", "there", "who", "which", "what", "one", "everyone", "everybody", "someone", "nobody", "his", "her"}
+_PERSONAL = {"he", "she"}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Name who or what a sentence is about: `name` as it is shown, `key` as it is compared, person or thing."""
+
+    name: str
+    key: str
+    type: str
+    kin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Speakers:
+    """Know the people of a document: names shown, the user's name, the other one in a talk of two."""
+
+    document: Document
+    introduced: str | None = None
+
+    def user(self) -> str:
+        """Return the user's name, or the role word where nobody knows it."""
+        return self.document.user or self.introduced or "User"
+
+    def name(self, turn: Turn) -> str:
+        """Return the name of the one who speaks a turn."""
+        if turn.role != "user":
+            return turn.speaker or "the assistant"
+        return turn.speaker or self.user()
+
+    def is_user(self, turn: Turn) -> bool:
+        """Say whether the person behind the account speaks this turn; in doubt not."""
+        if turn.role != "user":
+            return False
+        if turn.speaker is None:
+            return True
+        anchors = [self.document.user, *self.document.aliases] if self.document.user else []
+        return any(name_key(turn.speaker) == name_key(name) for name in anchors if name)
+
+    def addressee(self, turn: Turn) -> str | None:
+        """Return who "you" is: the other one of two people, the assistant, or None where nobody can tell."""
+        others = [name for name in self.document.participants if turn.speaker is None or name_key(name) != name_key(turn.speaker)]
+        assistant = any(t.role == "assistant" for t in self.document.turns)
+        if turn.role == "assistant":
+            return self.user()
+        if len(others) == 1 and not assistant:
+            return others[0]
+        return "the assistant" if not others else None
+
+    def attribution(self, turn: Turn, voice: str | None) -> Attribution:
+        """Say on what it rests that the words are the user's own."""
+        if voice is not None:
+            return "other_named"
+        if turn.speaker is None:
+            return "self_first_person"
+        if not self.is_user(turn):
+            return "other_named"
+        prefixed = turn.start > 0 or self.document.conversation.format == "plain"
+        return "self_named" if prefixed else "self_first_person"
+
+
+def introduced(document: Document) -> str | None:
+    """Return the name that an unnamed user gives for themselves, or None."""
+    if document.user is not None:
+        return None
+    for cue in document.cues:
+        if cue.captures.get("attribute") == "name" and document.turn(cue.ref).speaker is None:
+            return cue.captures.get("value")
+    return None
+
+
+def third_subject(sentence: Sentence, speaker: str, mentions: tuple[Mention, ...]) -> Subject | None:
+    """Return the subject of a third-person sentence, None where it is a pronoun or missing."""
+    index = next((i for i, t in enumerate(sentence.tokens) if t.dep in ("nsubj", "nsubjpass") and sentence.tokens[t.head].dep == "ROOT"), None)
+    if index is None:
+        return None
+    token = sentence.tokens[index]
+    if token.text.casefold() in _PRONOUNS or token.pos == "PRON":
+        return None
+    kin = set(rules.load("statements", "en").vocabulary["kin"])
+    children = [t for t in sentence.tokens if t.head == index]
+    if token.lemma in kin:
+        named = next((t for t in children if t.dep == "appos" and t.pos == "PROPN"), None)
+        if named is not None:
+            return Subject(named.text, named.text, "person", kin=True)
+        return Subject(f"{speaker}'s {token.lemma}", token.lemma, "person", kin=True)
+    own = next((t for t in children if t.dep == "appos" and t.pos == "PROPN"), None)
+    if token.pos == "PROPN":
+        name = _full_name(sentence.tokens, index)
+        compound_kin = any(t.lemma in kin for t in children if t.dep == "compound")
+        return Subject(name, name, _type(name, token, mentions, compound_kin))
+    if own is not None and own.entity == "PERSON":
+        return Subject(own.text, own.text, "person")
+    words = [t.text for i, t in enumerate(sentence.tokens) if t.head == index and i < index and t.dep in ("compound", "amod", "nummod")]
+    phrase = " ".join([*words, token.text])
+    owned = any(t.dep == "poss" and t.text.casefold() in ("my", "our") for t in children)
+    return Subject(f"{speaker}'s {phrase}" if owned else phrase, phrase, "thing")
+
+
+def pronoun_subject(sentence: Sentence, earlier: tuple[Subject, ...]) -> tuple[Token, Subject] | None:
+    """Resolve he or she at the start of a sentence to the one person named before in the same turn, else None."""
+    token = next((t for t in sentence.tokens if t.dep in ("nsubj", "nsubjpass") and t.text.casefold() in _PERSONAL), None)
+    people = list({s.key: s for s in earlier if s.type == "person"}.values())
+    return (token, people[0]) if token is not None and len(people) == 1 else None
+
+
+def _full_name(tokens: tuple[Token, ...], head: int) -> str:
+    parts = [i for i, t in enumerate(tokens) if t.head == head and i < head and t.dep == "compound" and t.pos == "PROPN"]
+    return " ".join(tokens[i].text for i in [*parts, head])
+
+
+def _type(name: str, token: Token, mentions: tuple[Mention, ...], kin: bool) -> str:
+    if kin:
+        return "person"
+    found = next((m.type for m in mentions if m.start <= token.start < m.end), "unknown")
+    return {"person": "person", "place": "place", "organisation": "organisation"}.get(found, "person" if found == "unknown" else "thing")
