@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid.errors import UnknownMemoryError, UsageError
 from hybrid.memory import Memory, Operation
+from hybrid.store.binding import NUMBERS, TEXTS, bound
+from hybrid.store.records import storable
 from hybrid.store.rows import Stored, by_id, clean, insert, memory_from, naive, pieces, put, remove, to_text
 
 if TYPE_CHECKING:
@@ -55,6 +57,22 @@ def planned(operations: Iterable[Operation], current: Callable[[str], Memory]) -
     return steps
 
 
+def allowed(connection: DuckDBPyConnection, operations: Iterable[Operation], conversation: str) -> list[Operation]:
+    """Return the operations without those that would make anew what somebody else changed or deleted since.
+
+    A conversation that is remembered again gives the same ids, and must not undo what the user did to its memories.
+    """
+    wanted = list(operations)
+    made = [o.memory.id for o in wanted if o.kind in ("add", "supersede") and o.memory is not None]
+    rows = connection.execute(
+        f"SELECT memory_id, conversation FROM history WHERE memory_id IN {TEXTS} "
+        "QUALIFY row_number() OVER (PARTITION BY memory_id ORDER BY seq DESC) = 1",
+        [bound(storable(made))],
+    ).fetchall()
+    elsewhere = {memory_id for memory_id, last in rows if last != conversation}
+    return [o for o in wanted if o.kind not in ("add", "supersede") or o.memory is None or o.memory.id not in elsewhere]
+
+
 def write(connection: DuckDBPyConnection, changes: Sequence[Change], conversation: str | None, now: datetime) -> None:
     """Write the changes and their history. Evidence that is new belongs to `conversation`, the rest to where it came from."""
     stored = by_id(connection, {change.memory.id for change in changes})
@@ -63,6 +81,8 @@ def write(connection: DuckDBPyConnection, changes: Sequence[Change], conversatio
     final: dict[str, Stored] = {}
     for change in changes:
         before = final.get(change.memory.id) or stored.get(change.memory.id)
+        if before is not None and _same(change.memory, before.memory):
+            continue
         after = _dated(change.memory, before.memory if before else None, now)
         if before is None:
             place, position = position, position + 1
@@ -104,7 +124,7 @@ def retract(connection: DuckDBPyConnection, conversation: str, schema: str) -> i
             kept = Stored(now.memory, now.position, tuple(None if c == conversation else c for c in now.conversations))
             restored.append(Stored(memory, now.position, _conversations(memory, kept, memory.conversation)))
     seqs = [row["seq"] for rows in steps.values() for row in rows]
-    connection.execute("DELETE FROM history WHERE seq IN (SELECT unnest(?::BIGINT[]))", [seqs])
+    connection.execute(f"DELETE FROM history WHERE seq IN {NUMBERS}", [bound(seqs)])
     remove(connection, [memory_id for memory_id, rows in steps.items() if rows[-1]["before"] is None])
     put(connection, restored)
     return len(steps)
@@ -114,7 +134,7 @@ def history(connection: DuckDBPyConnection, ids: Iterable[str]) -> dict[str, lis
     """Return the history rows of memories, oldest first, as the columns hold them."""
     names = ("seq", "memory_id", "schema_name", "operation", "reason", "before", "after", "conversation", "recorded_at")
     rows = connection.execute(
-        f"SELECT {', '.join(names)} FROM history WHERE memory_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY seq", [list(ids)]
+        f"SELECT {', '.join(names)} FROM history WHERE memory_id IN {TEXTS} ORDER BY seq", [bound(ids)]
     ).fetchall()
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
@@ -142,6 +162,10 @@ def required(stored: Mapping[str, Stored], memory_id: str) -> Memory:
 def _next(connection: DuckDBPyConnection, table: str, column: str) -> int:
     row = connection.execute(f"SELECT coalesce(max({column}), 0) + 1 FROM {table}").fetchone()
     return int(row[0]) if row is not None else 1
+
+
+def _same(memory: Memory, before: Memory) -> bool:
+    return to_text(replace(memory, created_at=before.created_at, updated_at=before.updated_at)) == to_text(before)
 
 
 def _dated(memory: Memory, before: Memory | None, now: datetime) -> Memory:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hybrid.data import Turn
+from hybrid.store.binding import TEXTS, bound
 from hybrid.store.records import ConversationRecord, StoredConversation, statement_key, storable, turn_hash
 from hybrid.store.rows import aware, insert, naive, to_text
 
@@ -133,8 +134,8 @@ def _write_statements(connection: DuckDBPyConnection, record: ConversationRecord
 
 def _replace(connection: DuckDBPyConnection, table: str, key: str, conversation: str, rows: list[dict[str, Any]]) -> None:
     connection.execute(
-        f"DELETE FROM {table} WHERE conversation = ? AND {key} IN (SELECT unnest(?::VARCHAR[]))",
-        [conversation, [row[key] for row in rows]],
+        f"DELETE FROM {table} WHERE conversation = ? AND {key} IN {TEXTS}",
+        [conversation, bound(row[key] for row in rows)],
     )
     insert(connection, table, rows)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from hybrid.data import Evidence
-from hybrid.memory import Memory, name_key
+from hybrid.memory import Memory, Status, name_key
+from hybrid.store.binding import TEXTS, bound, insert_rows
 from hybrid.store.records import storable
 from hybrid.store.search import frequencies
 
@@ -81,6 +83,29 @@ _TYPES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 
 
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_optional_text(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_optional_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value))
+
+
+_FITS: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("id", "schema", "category", "text", "key", "quote"), _is_text),
+    **dict.fromkeys(
+        ("subject", "speaker", "when", "expires_at", "superseded_by", "conversation", "user", "agent"), _is_optional_text
+    ),
+    **dict.fromkeys(("confidence", "importance"), _is_optional_number),
+    "immutable": lambda value: isinstance(value, bool),
+    "status": lambda value: value in get_args(Status),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """Hold a memory as it lies in the store: its place in the order, and the conversation of each piece of evidence."""
@@ -91,13 +116,8 @@ class Stored:
 
 
 def insert(connection: DuckDBPyConnection, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows, one statement for all: DuckDB takes far longer for one statement a row."""
-    if not rows:
-        return
-    types = _TYPES[table]
-    names = ", ".join(name for name, _ in types)
-    values = ", ".join(f"unnest(?::{kind}[])" for _, kind in types)
-    connection.execute(f"INSERT INTO {table} ({names}) SELECT {values}", [[row[name] for row in rows] for name, _ in types])
+    """Insert rows that hold a value for each column."""
+    insert_rows(connection, table, _TYPES[table], rows)
 
 
 def put(connection: DuckDBPyConnection, memories: Sequence[Stored]) -> None:
@@ -116,11 +136,11 @@ def put(connection: DuckDBPyConnection, memories: Sequence[Stored]) -> None:
 
 def remove(connection: DuckDBPyConnection, ids: Iterable[str], *, history: bool = False) -> None:
     """Remove memories with their evidence and postings, on request with their history."""
-    wanted = list(ids)
+    wanted = bound(ids)
     for table, column in (("memories", "id"), ("evidence", "memory_id"), ("postings", "memory_id")):
-        connection.execute(f"DELETE FROM {table} WHERE {column} IN (SELECT unnest(?::VARCHAR[]))", [wanted])
+        connection.execute(f"DELETE FROM {table} WHERE {column} IN {TEXTS}", [wanted])
     if history:
-        connection.execute("DELETE FROM history WHERE memory_id IN (SELECT unnest(?::VARCHAR[]))", [wanted])
+        connection.execute(f"DELETE FROM history WHERE memory_id IN {TEXTS}", [wanted])
 
 
 def load(connection: DuckDBPyConnection, where: str = "true", values: Sequence[Any] = (), tail: str = "") -> list[Stored]:
@@ -135,7 +155,7 @@ def load(connection: DuckDBPyConnection, where: str = "true", values: Sequence[A
 
 def by_id(connection: DuckDBPyConnection, ids: Iterable[str]) -> dict[str, Stored]:
     """Return the memories that have these ids."""
-    found = load(connection, "m.id IN (SELECT unnest(?::VARCHAR[]))", [list(ids)])
+    found = load(connection, f"m.id IN {TEXTS}", [bound(ids)])
     return {stored.memory.id: stored for stored in found}
 
 
@@ -152,7 +172,11 @@ def memory_from(values: Mapping[str, Any]) -> Memory:
         Evidence(str(s["ref"]), int(s["start"]), int(s["end"])) for s in known.get("evidence_spans") or ()
     )
     known["fields"] = dict(known.get("fields") or {})
-    return Memory(**known)
+    memory = Memory(**known)
+    wrong = [name for name, fits in _FITS.items() if not fits(getattr(memory, name))]
+    if wrong or not all(isinstance(ref, str) for ref in memory.evidence):
+        raise ValueError(f"{', '.join(wrong) or 'evidence'} cannot have this value")
+    return memory
 
 
 def clean(memory: Memory) -> Memory:
@@ -216,8 +240,8 @@ def pieces(memory: Memory) -> list[tuple[str, int | None, int | None]]:
 def _evidence(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, list[tuple[Any, ...]]]:
     rows = connection.execute(
         "SELECT memory_id, conversation, ref, start_offset, end_offset FROM evidence "
-        "WHERE memory_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY memory_id, position",
-        [ids],
+        f"WHERE memory_id IN {TEXTS} ORDER BY memory_id, position",
+        [bound(ids)],
     ).fetchall()
     found: dict[str, list[tuple[Any, ...]]] = {}
     for memory_id, *rest in rows:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import regex
 
 from hybrid.memory import Memory
+from hybrid.store.binding import TEXTS, bound
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -19,7 +20,7 @@ _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _POSSESSIVE = regex.compile(r"(?<=\p{L})['’]s\b")
 _CONTRACTED = regex.compile(r"(?<=\p{L})['’](?=\p{L})")
 # Scripts that put no blanks between words, and Hangul, whose particles stick to them.
-_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+")
+_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー]+")
 
 # Function words and question words of English; "may" and "will" stay, they are a month and a name.
 _STOPWORDS = frozenset(
@@ -53,7 +54,7 @@ stats AS (SELECT count(*) AS total, greatest(avg(length), 1) AS mean FROM scope)
 found AS (
     SELECT p.term, p.memory_id, p.frequency, s.length, s.position, s.subject_key
     FROM postings p JOIN scope s ON s.id = p.memory_id
-    WHERE p.term IN (SELECT unnest(?::VARCHAR[]))
+    WHERE p.term IN {terms}
 ),
 spread AS (SELECT term, count(*) AS memories FROM found GROUP BY term),
 parts AS (
@@ -62,7 +63,7 @@ parts AS (
         * f.frequency * (? + 1) / (f.frequency + ? * (1 - ? + ? * f.length / stats.mean)) AS part
     FROM found f JOIN spread USING (term) CROSS JOIN stats
 )
-SELECT memory_id, sum(part) AS base, coalesce(list_contains(?::VARCHAR[], subject_key), false) AS named,
+SELECT memory_id, sum(part) AS base, coalesce(list_contains(from_json(?, '["VARCHAR"]'), subject_key), false) AS named,
     list(term ORDER BY part DESC, term), list(part ORDER BY part DESC, term), subject_key
 FROM parts GROUP BY memory_id, position, subject_key
 ORDER BY base * (CASE WHEN named THEN 1 + ? ELSE 1 END) DESC, position
@@ -122,7 +123,7 @@ def ranked(
         return []
     names = _named(connection, query, where, values)
     rows = connection.execute(
-        _RANKED.format(where=where), [*values, terms, _K1, _K1, _B, _B, sorted(names), _NAME_BOOST, k]
+        _RANKED.format(where=where, terms=TEXTS), [*values, bound(terms), _K1, _K1, _B, _B, bound(names), _NAME_BOOST, k]
     ).fetchall()
     return [_explained(row, names) for row in rows]
 

@@ -10,11 +10,11 @@ from dataclasses import fields as dataclass_fields
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
 from hybrid.data import Turn
 from hybrid.errors import UnknownMemoryError, UsageError
-from hybrid.memory import Known, Memory, Operation, identifier, name_key
+from hybrid.memory import Known, Memory, Operation, Status, identifier, name_key
 from hybrid.store import changes, conversations, forget, rows, search, transfer
 from hybrid.store.database import Database
 from hybrid.store.records import ConversationRecord, Filters, Hit, StoredConversation, storable
@@ -22,7 +22,7 @@ from hybrid.store.records import ConversationRecord, Filters, Hit, StoredConvers
 Embedder = Callable[[list[str]], list[list[float]]]
 
 _FILTERS = tuple(Filters.__annotations__)
-_STATUSES = ("current", "superseded", "deleted")
+_STATUSES: tuple[str, ...] = get_args(Status)
 _FIXED = ("id", "schema", "status", "superseded_by", "created_at", "updated_at")
 
 
@@ -208,15 +208,17 @@ class Store:
     def commit(self, record: ConversationRecord, operations: Sequence[Operation]) -> None:
         """Write a conversation, its new turns and statements, and apply the operations, all or nothing.
 
-        Turns and statements that are there already stay; an edited one replaces its older form. Raises UnknownMemoryError
-        for an operation on a memory that is not there, UsageError for a change of an immutable one.
+        Turns and statements that are there already stay; an edited one replaces its older form. An added memory whose id was
+        since changed or deleted from elsewhere stays as it is. Raises UnknownMemoryError for an operation on a memory that
+        is not there, UsageError for a change of an immutable one.
         """
         record = replace(record, id=storable(record.id))
         now = _now()
         with self._database.writing() as connection:
-            targets = {operation.target for operation in operations} | {o.memory.id for o in operations if o.memory is not None}
+            wanted = changes.allowed(connection, operations, record.id)
+            targets = {o.target for o in wanted} | {o.memory.id for o in wanted if o.memory is not None}
             stored = rows.by_id(connection, [storable(target) for target in targets if target is not None])
-            steps = changes.planned(operations, lambda wanted: changes.required(stored, wanted))
+            steps = changes.planned(wanted, lambda target: changes.required(stored, storable(target)))
             conversations.write_conversation(connection, record, now)
             changes.write(connection, steps, record.id, now)
 
