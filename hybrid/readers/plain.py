@@ -1,0 +1,151 @@
+"""Read plain text: `[Name]: text`, `Name: text`, or prose that nobody signs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import regex
+
+from hybrid import rules
+from hybrid.data import ROLES, Conversation, Message, Role
+from hybrid.readers import structured
+from hybrid.readers.decoding import lined
+from hybrid.readers.times import message_time
+
+Style = Literal["line", "bracket", "bold"]
+Voice = tuple[Role, Literal["role", "name", "handle"]]
+_STYLES: tuple[Style, ...] = ("bracket", "bold", "line")
+_QUOTED = re.compile(r"\s*[\"“”„«‘'].*[\"”“»’']\s*", re.DOTALL)
+_DATED = re.compile(r"\d{4}-\d{2}-\d{2}[T ,]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    line: int
+    label: str
+    voice: Voice
+    style: Style
+    body: str
+    stamp: str | None
+    after_blank: bool
+
+    @property
+    def kind(self) -> str:
+        return self.voice[1]
+
+    @property
+    def shape(self) -> tuple[Style, bool]:
+        return self.style, self.stamp is not None
+
+
+def sniff(text: str) -> float:
+    """Say how certain it is that the text is plain, 0 to 1: what is no JSON is plain text."""
+    return 0.0 if structured.looks_like_json(text) else 0.5
+
+
+def read(text: str) -> Conversation:
+    """Return one message for each line that begins with a speaker; a text without any is one message of the user.
+
+    Lines without a speaker continue the message before them. Role words (User, Assistant, …) set the role and no name.
+    """
+    text = lined(text)
+    if not text.strip():
+        return Conversation(format="plain")
+    lines = text.split("\n")
+    headers = _headers(lines)
+    ends = [header.line for header in headers[1:]] + [len(lines)]
+    messages = []
+    opening = "\n".join(lines[: headers[0].line if headers else len(lines)]).strip()
+    if opening:
+        messages.append(Message("user", opening))
+    for header, end in zip(headers, ends, strict=False):
+        body = "\n".join((header.body, *lines[header.line + 1 : end])).strip()
+        time = message_time(re.sub(r"[ ,T]+", "T", header.stamp)) if header.stamp and _DATED.match(header.stamp) else None
+        messages.append(Message(header.voice[0], body, header.label if header.kind != "role" else None, time))
+    return Conversation(tuple(messages), None, structured.people(messages), "plain", notes=_notes(lines, headers))
+
+
+def _notes(lines: list[str], headers: list[_Header]) -> tuple[str, ...]:
+    stamps = {rule.id: rule.pattern for rule in rules.load("speakers").rules}["speakers.stamp"]
+    if not headers:
+        stamped = sum(stamps.match(line) is not None for line in lines)
+        return (f"{stamped} lines begin with a time, but no speaker was recognised",) if stamped > 2 else ()
+    undated = sum(header.stamp is not None and not _DATED.match(header.stamp) for header in headers)
+    return (f"{undated} message times have no certain date and were not read",) if undated else ()
+
+
+def _headers(lines: list[str]) -> list[_Header]:
+    """Return the lines that begin a message: those of the file's own shape whose label speaks."""
+    found = list(_candidates(lines))
+    if not found:
+        return []
+    shapes = Counter(header.shape for header in found)
+    shape = max(shapes, key=lambda one: (shapes[one], one == found[0].shape))
+    found = [h for h in found if h.shape == shape or (h.kind == "role" and shape[0] != "line")]
+    found = _spaced(found)
+    quoted = sum(_QUOTED.fullmatch(header.body) is not None for header in found)
+    if quoted * 2 < len(found):
+        found = [header for header in found if not _QUOTED.fullmatch(header.body)]
+    first = next(number for number, line in enumerate(lines) if line.strip())
+    return _speaking(found, first, sum(1 for line in lines if line.strip()))
+
+
+def _spaced(found: list[_Header]) -> list[_Header]:
+    """Where a file sets a blank line before its headers, a line without one is no header."""
+    after = sum(header.after_blank for header in found[1:])
+    close = len(found) - 1 - after
+    if after < 2 or after < 3 * close:
+        return found
+    return [header for number, header in enumerate(found) if number == 0 or header.after_blank]
+
+
+def _speaking(found: list[_Header], first: int, filled: int) -> list[_Header]:
+    """Keep the labels that speak: often, beside others, marked by brackets, or at the very start."""
+    opens = bool(found) and found[0].line == first
+    seen = Counter(header.label for header in found)
+    if any(header.kind == "handle" for header in found) and not (opens and max(seen.values()) >= 2 and len(seen) >= 2):
+        found = [header for header in found if header.kind != "handle"]
+        seen = Counter(header.label for header in found)
+    if not found:
+        return []
+    marked = found[0].style != "line" or found[0].stamp is not None
+    dense = opens or 2 * len(found) >= filled
+    together = len(seen) > 1 and (dense or max(seen.values()) > 1)
+    return [
+        header
+        for header in found
+        if marked or seen[header.label] > 1 or together or (header.line == first and header.body.strip() != "")
+    ]
+
+
+def _candidates(lines: list[str]) -> Iterator[_Header]:
+    by_id = {rule.id: rule.pattern for rule in rules.load("speakers").rules}
+    marks: tuple[tuple[Style, regex.Pattern[str]], ...] = tuple((s, by_id[f"speakers.mark.{s}"]) for s in _STYLES)
+    known: dict[tuple[str, Style], Voice | None] = {}
+    for number, line in enumerate(lines):
+        stamp = by_id["speakers.stamp"].match(line)
+        rest = line[stamp.end() :] if stamp else line.lstrip("\u200e\u200f")
+        found = next(((style, match) for style, mark in marks if (match := mark.match(rest)) is not None), None)
+        if found is None:
+            continue
+        style, match = found
+        label = match["label"].strip()
+        if (label, style) not in known:
+            known[label, style] = _voice(label, style, by_id)
+        voice = known[label, style]
+        if voice is not None:
+            blank = number > 0 and not lines[number - 1].strip()
+            yield _Header(number, label, voice, style, rest[match.end() :], stamp["stamp"] if stamp else None, blank)
+
+
+def _voice(label: str, style: Style, by_id: Mapping[str, regex.Pattern[str]]) -> Voice | None:
+    for role in ROLES:
+        if by_id[f"speakers.role.{role}"].search(label):
+            return role, "role"
+    if by_id["speakers.bracketed" if style == "bracket" else "speakers.name"].search(label):
+        return "user", "name"
+    return ("user", "handle") if by_id["speakers.handle"].search(label) else None
