@@ -7,7 +7,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from hybrid.errors import StoreError, StoreLockedError
@@ -22,31 +22,30 @@ def lock_path(database: Path) -> Path:
     return database.with_name(database.name + ".lock")
 
 
+def turn_path(database: Path) -> Path:
+    """Return the file whose lock says whose turn it is to wait for the lock proper."""
+    return database.with_name(database.name + ".lock.turn")
+
+
 @contextmanager
 def locked(database: Path, *, exclusive: bool, timeout: float) -> Iterator[None]:
     """Hold the lock of a database file, waiting up to `timeout` seconds.
 
     Raises StoreLockedError when another holder keeps it, StoreError when the lock file cannot be used.
     """
-    path = lock_path(database)
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-    except OSError as error:
-        raise StoreError(
-            f"cannot write beside {database}: {error.strerror}", "give a database path in a folder that you may write to"
-        ) from error
-    try:
-        _wait(descriptor, database, exclusive=exclusive, timeout=timeout)
-        if exclusive:
-            _write_holder(descriptor, str(os.getpid()))
-        try:
-            yield
-        finally:
+    deadline = time.monotonic() + timeout
+    with ExitStack() as turn:
+        # Who waits keeps the turn: readers that follow one another would otherwise keep a writer out for good.
+        turn.enter_context(_held(turn_path(database), database, True, deadline))
+        with _held(lock_path(database), database, exclusive, deadline) as descriptor:
+            turn.close()
             if exclusive:
-                _write_holder(descriptor, "")
-            _release(descriptor)
-    finally:
-        os.close(descriptor)
+                _write_holder(descriptor, str(os.getpid()))
+            try:
+                yield
+            finally:
+                if exclusive:
+                    _write_holder(descriptor, "")
 
 
 def holder(database: Path) -> int | None:
@@ -66,18 +65,31 @@ def locked_error(database: Path, pid: int | None) -> StoreLockedError:
     return StoreLockedError(f"{database} is in use by {who}", "wait until it is done or end that process, then try again")
 
 
-def _wait(descriptor: int, database: Path, *, exclusive: bool, timeout: float) -> None:
-    deadline = time.monotonic() + timeout
-    pause = 0.002
-    while not _try(descriptor, database, exclusive=exclusive):
-        if time.monotonic() >= deadline:
-            raise locked_error(database, holder(database))
-        # Jitter keeps several waiting processes from asking at the same moments.
-        time.sleep(random.uniform(pause / 2, pause))
-        pause = min(pause * 1.5, _LONGEST_PAUSE_S)
+@contextmanager
+def _held(path: Path, database: Path, exclusive: bool, deadline: float) -> Iterator[int]:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    except OSError as error:
+        raise StoreError(
+            f"cannot write beside {database}: {error.strerror}", "give a database path in a folder that you may write to"
+        ) from error
+    try:
+        pause = 0.002
+        while not _try(descriptor, path, exclusive):
+            if time.monotonic() >= deadline:
+                raise locked_error(database, holder(database))
+            # Jitter keeps several waiting processes from asking at the same moments.
+            time.sleep(random.uniform(pause / 2, pause))
+            pause = min(pause * 1.5, _LONGEST_PAUSE_S)
+        try:
+            yield descriptor
+        finally:
+            _release(descriptor)
+    finally:
+        os.close(descriptor)
 
 
-def _try(descriptor: int, database: Path, *, exclusive: bool) -> bool:
+def _try(descriptor: int, path: Path, exclusive: bool) -> bool:
     import portalocker
 
     # Without pywin32 Windows has no shared lock here; readers then wait in turn.
@@ -88,9 +100,7 @@ def _try(descriptor: int, database: Path, *, exclusive: bool) -> bool:
     except portalocker.AlreadyLocked:
         return False
     except portalocker.LockException as error:
-        raise StoreError(
-            f"the file system does not lock {lock_path(database).name}", "keep the database on a local disk"
-        ) from error
+        raise StoreError(f"the file system does not lock {path.name}", "keep the database on a local disk") from error
     return True
 
 

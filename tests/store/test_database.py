@@ -194,4 +194,4 @@ def test_a_process_killed_while_writing_leaves_a_readable_file(path: Path, momen
         assert connection.execute("SELECT count(*) FROM postings WHERE term LIKE 'heron%'").fetchall() == [(rows,)]
     store.add("The heron lives in Aveiro.", "event")
     assert len(store.list()) == 2
-    assert sorted(p.name for p in path.parent.iterdir()) == [path.name, f"{path.name}.lock"]
+    assert sorted(p.name for p in path.parent.iterdir()) == [path.name, f"{path.name}.lock", f"{path.name}.lock.turn"]

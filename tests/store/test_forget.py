@@ -82,7 +82,7 @@ def test_everything_goes_and_the_store_still_works(store: Store, path: Path, mem
     assert store.forget(everything=True) == 2
     assert set(rows(path).values()) == {0}
     assert remains(path, "capybara", "Ines", "Porto") == []
-    assert sorted(p.name for p in path.parent.iterdir()) == [path.name, f"{path.name}.lock"]
+    assert sorted(p.name for p in path.parent.iterdir()) == [path.name, f"{path.name}.lock", f"{path.name}.lock.turn"]
     assert store.add("Ines keeps a newt.", "pet")
 
 

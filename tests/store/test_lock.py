@@ -87,3 +87,24 @@ def test_four_processes_lose_nothing(path: Path) -> None:
     others = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in "abcd"]
     assert [other.wait(timeout=60) for other in others] == [0, 0, 0, 0]
     assert {memory.id for memory in Store(path).list()} == {f"{name}-{n}" for name in "abcd" for n in range(8)}
+
+
+def test_readers_that_follow_one_another_let_a_writer_in(store: Store, path: Path) -> None:
+    began, done = threading.Barrier(4), threading.Event()
+
+    def read() -> None:
+        own = Store(path)
+        began.wait()
+        while not done.is_set():
+            own.list()
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    try:
+        began.wait()
+        assert Store(path, timeout=5).add("Rui sails.", "event")
+    finally:
+        done.set()
+        for reader in readers:
+            reader.join()

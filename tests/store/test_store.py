@@ -254,6 +254,7 @@ def test_the_files_are_private(tmp_path: Path) -> None:
     assert {p.name: stat.S_IMODE(p.stat().st_mode) for p in path.parent.iterdir()} == {
         "memories.duckdb": 0o600,
         "memories.duckdb.lock": 0o600,
+        "memories.duckdb.lock.turn": 0o600,
         "out.jsonl": 0o600,
     }
 
@@ -264,7 +265,7 @@ def test_paths_with_quotes_and_other_scripts_work(tmp_path: Path) -> None:
     store.add("Rui sails.", "event")
     store.forget(everything=True)
     assert Store(path).list() == []
-    assert sorted(p.name for p in path.parent.iterdir()) == [path.name, f"{path.name}.lock"]
+    assert sorted(p.name for p in path.parent.iterdir()) == [path.name, f"{path.name}.lock", f"{path.name}.lock.turn"]
 
 
 def test_text_that_looks_like_sql_is_only_text(store: Store) -> None:
