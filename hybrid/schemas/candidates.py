@@ -33,8 +33,8 @@ class CandidateOutput(OutputModel):
     excerpts: tuple[str, ...] = ()
 
 
-def draft(document: Document, known: Known, settings: Settings) -> tuple[CandidateOutput, ...]:  # noqa: ARG001 - shape of every draft
-    """Return the candidates that are whole by the policy; the others are left to the checks' reasons."""
+def draft(document: Document, known: Known, settings: Settings) -> tuple[CandidateOutput, ...]:
+    """Return a candidate for each statement that may matter later; the checks refuse those that are not whole."""
     rules = policy(NAME)
     told = {normalized(m.text) for m in known.current()}
     made = (_output(s, rules, document) for s in document.statements)
@@ -47,9 +47,7 @@ def _output(s: Statement, rules: dict[str, Any], document: Document) -> Candidat
         return None
     if s.role == "assistant" and s.kind not in rules["assistant_kinds"]:
         return None
-    around = _around(s, document)
-    if not _whole(kind, around, rules["requires"]):
-        return None
+    around = _around(s.evidence[0], s.evidence[-1].end, document) or s.quote
     reason = _REASON.search(around)
     until = _UNTIL.search(around)
     staleness = rules["staleness"].get(kind)
@@ -66,17 +64,16 @@ def _output(s: Statement, rules: dict[str, Any], document: Document) -> Candidat
         excerpts=(s.quote[:2000],),
         evidence=s.refs,
         evidence_spans=spans(s.evidence),
+        statement=s.id,
         filled_by={"claim": s.filled_by.get("text", "rules"), "kind": s.filled_by.get("kind", "rules"), "why_useful": "rules"},
     )
 
 
-def _around(s: Statement, document: Document) -> str:
-    """Return the quote with the sentence before and after it, where reasons and next actions stand."""
-    said = [x for x in document.sentences if x.ref == s.evidence[0].ref]
-    places = [i for i, x in enumerate(said) if x.start >= s.evidence[0].start and x.end <= s.evidence[-1].end]
-    if not places:
-        return s.quote
-    return " ".join(x.text for x in said[max(0, places[0] - 1) : places[-1] + 2])
+def _around(first: Any, end: int, document: Document) -> str:
+    """Return the evidence with the sentence before and after it, where reasons and next actions stand."""
+    said = [x for x in document.sentences if x.ref == first.ref]
+    places = [i for i, x in enumerate(said) if x.start >= first.start and x.end <= end]
+    return " ".join(x.text for x in said[max(0, places[0] - 1) : places[-1] + 2]) if places else ""
 
 
 def _whole(kind: Kind, text: str, requires: dict[str, list[str]]) -> bool:
@@ -85,18 +82,26 @@ def _whole(kind: Kind, text: str, requires: dict[str, list[str]]) -> bool:
 
 
 def _action(text: str) -> str:
-    match = re.search(r"\b(?:need to|have to|will|should|ask|check|decide|clarify|find out|figure out|test|measure|talk to|wait for)\b[^.!?]*", text, re.IGNORECASE)
+    match = re.search(
+        r"\b(?:need to|have to|will|should|ask|check|decide|clarify|find out|figure out|test|measure|talk to|wait)\b[^.!?]*",
+        text,
+        re.IGNORECASE,
+    )
     return match.group(0).strip() if match else "answer it"
 
 
-def ask(document: Document, outputs: tuple[CandidateOutput, ...]) -> tuple[Question, ...]:  # noqa: ARG001 - shape of every ask
+def ask(document: Document, outputs: tuple[CandidateOutput, ...]) -> tuple[Question, ...]:
     """Ask in a few words what a later reader gains from each candidate."""
     return tuple(
         Question(
             id=output.id,
             prompt="candidates.v1",
             values={"kind": output.kind.replace("_", " "), "claim": output.claim},
-            schema={"type": "object", "properties": {"why_useful": {"type": "string", "maxLength": 160}}, "required": ["why_useful"]},
+            schema={
+                "type": "object",
+                "properties": {"why_useful": {"type": "string", "maxLength": 160}},
+                "required": ["why_useful"],
+            },
             max_tokens=48,
         )
         for output in outputs
@@ -118,7 +123,7 @@ def assemble(outputs: tuple[CandidateOutput, ...], answers: tuple[Answer | None,
 def memory(output: CandidateOutput, conversation: str) -> Memory:
     """Return the row that a staged candidate becomes."""
     return Memory(
-        id=identifier(NAME, conversation, output.entry_refs[0], str(output.evidence_spans[0].start), output.kind),
+        id=identifier(NAME, conversation, output.statement),
         schema=NAME,
         category=output.kind,
         text=output.claim,
@@ -131,9 +136,9 @@ def memory(output: CandidateOutput, conversation: str) -> Memory:
     )
 
 
-def merge(outputs: tuple[CandidateOutput, ...], known: Known, conversation: str) -> tuple[Operation, ...]:
+def merge(rows: tuple[Memory, ...], known: Known) -> tuple[Operation, ...]:
     """Return what is staged: each candidate once."""
-    return merge_by_key(tuple(memory(o, conversation) for o in outputs), known, {})
+    return merge_by_key(rows, known, {})
 
 
 def document_form(outputs: tuple[CandidateOutput, ...]) -> Any:
@@ -146,7 +151,9 @@ def document_form(outputs: tuple[CandidateOutput, ...]) -> Any:
         calls.append({"name": "StageMemoryCandidate", "arguments": {**values, "entry_refs": list(output.entry_refs)}})
     finish: dict[str, Any] = {"staged_count": len(outputs)}
     if not outputs:
-        finish["no_candidates_reason"] = "no turn holds a lasting preference, assumption, constraint, decision, open question or lesson"
+        finish["no_candidates_reason"] = (
+            "no turn holds a lasting preference, assumption, constraint, decision, open question or lesson"
+        )
     return [*calls, {"name": "FinishMemoryExtraction", "arguments": finish}]
 
 
@@ -156,4 +163,16 @@ def check_refs(output: CandidateOutput, document: Document) -> Rejection | None:
     return None if set(output.entry_refs) <= issued else Rejection("unknown reference", output.evidence, output.claim)
 
 
-SCHEMA: Schema[CandidateOutput] = Schema(NAME, draft, ask, assemble, merge, memory, document_form, (check_refs,))
+def check_whole(output: CandidateOutput, document: Document) -> Rejection | None:
+    """Refuse a decision without reason or alternative, and an open question without a next action."""
+    span = output.evidence_spans[0]
+    around = _around(span, output.evidence_spans[-1].end, document) or " ".join(output.excerpts)
+    if _whole(output.kind, around, policy(NAME)["requires"]):
+        return None
+    missing = {"decision": "decision without reason or alternative", "open_question": "open question without next action"}
+    return Rejection(missing.get(output.kind, "incomplete candidate"), output.evidence, output.claim)
+
+
+SCHEMA: Schema[CandidateOutput] = Schema(
+    NAME, draft, ask, assemble, merge, memory, None, document_form, (check_refs, check_whole)
+)

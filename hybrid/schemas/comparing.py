@@ -7,12 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from hybrid import rules
 from hybrid.memory import Memory, normalized
 
-_EMPTY = frozenset(
-    "a an the of to in on at for and or but is are was were be been has have had do does did with from by as that this it its their they them user users "
-    "s who which so because since really very just also not t".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +46,10 @@ def _similarity(new: frozenset[str], old: frozenset[str]) -> float:
 
 
 def _words(text: str, same: Iterable[Iterable[str]]) -> frozenset[str]:
+    empty = set(rules.load("checks", "en").vocabulary["function"])
     classes = {_stem(word): f"={number}" for number, group in enumerate(same) for word in group}
     plain = re.sub(r"\bas of \d{4}-\d{2}-\d{2}:?|\(date unknown\)", " ", text.casefold())
-    return frozenset(classes.get(_stem(w), _stem(w)) for w in normalized(plain).split() if w not in _EMPTY)
+    return frozenset(classes.get(_stem(w), _stem(w)) for w in normalized(plain).split() if w not in empty)
 
 
 def _stem(word: str) -> str:

@@ -40,13 +40,13 @@ def statement_key(s: Statement) -> str:
     return f"{s.kind}:{normalized(s.topic)}:{s.polarity}"
 
 
-def draft(document: Document, known: Known, settings: Settings) -> tuple[EntryOutput, ...]:  # noqa: ARG001 - shape of every draft
-    """Return the entries that are admitted, without those that are known already."""
+def draft(document: Document, known: Known, settings: Settings) -> tuple[EntryOutput, ...]:
+    """Return the entries that are not known already; the checks refuse those that the policy does not admit."""
     rules = policy(NAME)
     made: dict[tuple[str, str], EntryOutput] = {}
     for s in document.statements:
         output = _output(s, known, rules)
-        if output is not None and check_admission(output, document) is None and not _known(output, known):
+        if output is not None and not _known(output, known):
             made[output.type, output.key] = output
     return tuple(made.values())
 
@@ -71,6 +71,7 @@ def _output(s: Statement, known: Known, rules: dict[str, Any]) -> EntryOutput | 
         explicitly_persistent=s.kind != "wish" and _persistent(s, rules["admission"]["persistent"]),
         evidence=s.refs,
         evidence_spans=spans(s.evidence),
+        statement=s.id,
         filled_by={"content": s.filled_by.get("text", "rules"), "type": s.filled_by.get("kind", "rules")},
     )
 
@@ -95,25 +96,26 @@ def _expiry(s: Statement, words: list[str]) -> str | None:
 
 
 def _known(output: EntryOutput, known: Known) -> bool:
-    texts = {normalized(m.text.partition(": ")[2] or m.text) for m in known.current()} | {normalized(m.text) for m in known.current()}
+    texts = {normalized(m.text.partition(": ")[2] or m.text) for m in known.current()} | {
+        normalized(m.text) for m in known.current()
+    }
     return normalized(output.content) in texts
 
 
-def ask(document: Document, outputs: tuple[EntryOutput, ...]) -> tuple[Question, ...]:  # noqa: ARG001 - shape of every ask
+def ask(document: Document, outputs: tuple[EntryOutput, ...]) -> tuple[Question, ...]:
     """Return no question: content and type are fields of the statement."""
     return ()
 
 
-def assemble(outputs: tuple[EntryOutput, ...], answers: tuple[Answer | None, ...]) -> tuple[EntryOutput, ...]:  # noqa: ARG001
+def assemble(outputs: tuple[EntryOutput, ...], answers: tuple[Answer | None, ...]) -> tuple[EntryOutput, ...]:
     """Return the outputs as they are."""
     return outputs
 
 
 def memory(output: EntryOutput, conversation: str) -> Memory:
     """Return the row that an entry becomes."""
-    first = output.evidence_spans[0]
     return Memory(
-        id=identifier(NAME, conversation, first.ref, str(first.start), output.type, output.key),
+        id=identifier(NAME, conversation, output.statement),
         schema=NAME,
         category=output.type,
         text=output.content,
@@ -127,9 +129,9 @@ def memory(output: EntryOutput, conversation: str) -> Memory:
     )
 
 
-def merge(outputs: tuple[EntryOutput, ...], known: Known, conversation: str) -> tuple[Operation, ...]:
+def merge(rows: tuple[Memory, ...], known: Known) -> tuple[Operation, ...]:
     """Return what the entries change: the same type and key replaces the older entry."""
-    return merge_by_key(tuple(memory(o, conversation) for o in outputs), known, dict.fromkeys(("user", "feedback", "project", "reference"), "replace"))
+    return merge_by_key(rows, known, dict.fromkeys(("user", "feedback", "project", "reference"), "replace"))
 
 
 def document_form(outputs: tuple[EntryOutput, ...]) -> Any:
@@ -137,7 +139,7 @@ def document_form(outputs: tuple[EntryOutput, ...]) -> Any:
     return [{name: getattr(output, name) for name in KEYS} for output in outputs]
 
 
-def check_admission(output: EntryOutput, document: Document) -> Rejection | None:  # noqa: ARG001 - shape of every check
+def check_admission(output: EntryOutput, document: Document) -> Rejection | None:
     """Refuse what the policy of its type does not admit."""
     rules = policy(NAME)
     own = rules["type"][output.type]
@@ -151,4 +153,6 @@ def check_admission(output: EntryOutput, document: Document) -> Rejection | None
     return None
 
 
-SCHEMA: Schema[EntryOutput] = Schema(NAME, draft, ask, assemble, merge, memory, document_form, (check_admission,))
+SCHEMA: Schema[EntryOutput] = Schema(
+    NAME, draft, ask, assemble, merge, memory, statement_key, document_form, (check_admission,)
+)

@@ -34,7 +34,7 @@ class FactOutput(OutputModel):
     subject: str | None = None
 
 
-def draft(document: Document, known: Known, settings: Settings) -> tuple[FactOutput, ...]:  # noqa: ARG001 - shape of every draft
+def draft(document: Document, known: Known, settings: Settings) -> tuple[FactOutput, ...]:
     """Return the facts that pass all four gates, compared with what is known."""
     rules = policy(NAME)
     made = (_output(s, known, rules, document) for s in document.statements)
@@ -69,6 +69,7 @@ def _output(s: Statement, known: Known, rules: dict[str, Any], document: Documen
         subject=s.subject,
         evidence=s.refs,
         evidence_spans=spans(s.evidence),
+        statement=s.id,
         filled_by={"text": s.filled_by.get("text", "rules"), "category": s.filled_by.get("kind", "rules")},
     )
 
@@ -110,21 +111,20 @@ def _within(text: str, words: int) -> str:
     return text if len(pieces) <= words else shortened(text, len(" ".join(pieces[:words])) + 1)
 
 
-def ask(document: Document, outputs: tuple[FactOutput, ...]) -> tuple[Question, ...]:  # noqa: ARG001 - shape of every ask
+def ask(document: Document, outputs: tuple[FactOutput, ...]) -> tuple[Question, ...]:
     """Return no question: text and category are fields of the statement."""
     return ()
 
 
-def assemble(outputs: tuple[FactOutput, ...], answers: tuple[Answer | None, ...]) -> tuple[FactOutput, ...]:  # noqa: ARG001
+def assemble(outputs: tuple[FactOutput, ...], answers: tuple[Answer | None, ...]) -> tuple[FactOutput, ...]:
     """Return the outputs as they are."""
     return outputs
 
 
 def memory(output: FactOutput, conversation: str) -> Memory:
     """Return the row that a fact becomes."""
-    first = output.evidence_spans[0]
     return Memory(
-        id=output.memory_id or identifier(NAME, conversation, first.ref, str(first.start), output.category),
+        id=output.memory_id or identifier(NAME, conversation, output.statement),
         schema=NAME,
         category=output.category,
         text=output.text,
@@ -142,19 +142,19 @@ def memory(output: FactOutput, conversation: str) -> Memory:
     )
 
 
-def merge(outputs: tuple[FactOutput, ...], known: Known, conversation: str) -> tuple[Operation, ...]:
-    """Return the operations on the store; a fact whose id or text is known already is skipped."""
-    ids = {m.id for m in known.memories}
-    operations = []
-    for output in outputs:
-        row = memory(output, conversation)
-        if output.operation == "update" and output.memory_id in ids:
-            operations.append(Operation("update", row, output.memory_id, output.gate_reasons["novelty"]))
-        elif row.id in ids:
+def merge(rows: tuple[Memory, ...], known: Known) -> tuple[Operation, ...]:
+    """Return the operations on the store: an update in place where the fact changes a known memory, else an addition."""
+    operations: list[Operation] = []
+    state = {m.id: m for m in known.memories}
+    for row in rows:
+        old = state.get(row.id)
+        if old is None:
+            operations.append(Operation("add", row, reason="new"))
+        elif old.text == row.text or old.status != "current":
             operations.append(Operation("skip", row, row.id, "known"))
         else:
-            operations.append(Operation("add", row, reason="new"))
-            ids.add(row.id)
+            operations.append(Operation("update", row, row.id, str(row.fields["gate_reasons"]["novelty"])))
+        state[row.id] = row
     return tuple(operations)
 
 
@@ -173,10 +173,10 @@ def document_form(outputs: tuple[FactOutput, ...]) -> Any:
     return calls
 
 
-def check_words(output: FactOutput, document: Document) -> Rejection | None:  # noqa: ARG001 - shape of every check
+def check_words(output: FactOutput, document: Document) -> Rejection | None:
     """Refuse a fact of more words than the limit."""
     limit = policy(NAME)["word_limit"] + 12
     return Rejection("too many words", output.evidence, output.text) if len(output.text.split()) > limit else None
 
 
-SCHEMA: Schema[FactOutput] = Schema(NAME, draft, ask, assemble, merge, memory, document_form, (check_words,))
+SCHEMA: Schema[FactOutput] = Schema(NAME, draft, ask, assemble, merge, memory, None, document_form, (check_words,))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from hybrid.config import Settings
-from hybrid.data import Answer, Document, Question, Rejection, Statement
+from hybrid.data import Answer, Document, Question, Rejection, Span, Statement
 from hybrid.memory import Known, Memory, Operation, identifier, normalized
 from hybrid.schemas.keys import snake
 from hybrid.schemas.merging import merge_by_key
@@ -45,7 +45,7 @@ class MemoryOutput(OutputModel):
     recommendations: str | None = None
 
 
-def draft(document: Document, known: Known, settings: Settings) -> tuple[MemoryOutput, ...]:  # noqa: ARG001 - shape of every draft
+def draft(document: Document, known: Known, settings: Settings) -> tuple[MemoryOutput, ...]:
     """Return complete memories from the statements, by rules alone."""
     rules = policy(NAME)
     made = [_output(s, rules, settings, document) for s in document.statements if s.role == "user"]
@@ -58,7 +58,9 @@ def _output(s: Statement, rules: dict[str, Any], settings: Settings, document: D
         return None
     space = rules["space"][category]
     key = routing_key(s, category)
-    owner = f"users/{snake(settings.user or document.user or 'local')}" if space == "user" else f"agents/{snake(settings.agent)}"
+    owner = (
+        f"users/{snake(settings.user or document.user or 'local')}" if space == "user" else f"agents/{snake(settings.agent)}"
+    )
     text = _dated(s, category)
     return MemoryOutput(
         tool=f"extract_{category}",
@@ -79,6 +81,7 @@ def _output(s: Statement, rules: dict[str, Any], settings: Settings, document: D
         **{name: s.details.get(name) for name in ("best_for", "optimal_params", "common_failures") if category == "tool"},
         evidence=s.refs,
         evidence_spans=spans(s.evidence),
+        statement=s.id,
         filled_by={name: s.filled_by.get(source, "rules") for name, source in _FILLED.items()},
     )
 
@@ -90,7 +93,7 @@ def category_of(s: Statement, rules: dict[str, Any]) -> Category | None:
     """Return the category of a statement by the policy and the tie-breakers, None where the kind yields none here."""
     table = rules["user" if s.about_user else "other"]
     category: Category | None = table.get(s.kind)
-    if category == "profile" and s.attribution == "other_named":
+    if s.attribution == "other_named" and (category in ("profile", "preference") or (s.details.get("voice") and s.when is None)):
         return "entity"
     if s.details.get("thing"):
         return "entity"
@@ -125,7 +128,9 @@ def _dated(s: Statement, category: str) -> str:
 def _when(s: Statement, category: str) -> str | None:
     if s.when is not None and s.when.interval is not None:
         return s.when.interval
-    happening = s.kind in ("plan", "commitment", "feeling", "decision", "configuration") or "ongoing" in str(s.details.get("cue"))
+    happening = s.kind in ("plan", "commitment", "feeling", "decision", "configuration") or "ongoing" in str(
+        s.details.get("cue")
+    )
     return s.said.date().isoformat() if category == "event" and happening and s.said is not None else None
 
 
@@ -135,21 +140,20 @@ def _who(s: Statement) -> str | None:
     return ", ".join(name for name in people if name) or None
 
 
-def ask(document: Document, outputs: tuple[MemoryOutput, ...]) -> tuple[Question, ...]:  # noqa: ARG001 - shape of every ask
+def ask(document: Document, outputs: tuple[MemoryOutput, ...]) -> tuple[Question, ...]:
     """Return no question: every semantic field of this schema is a field of the statement."""
     return ()
 
 
-def assemble(outputs: tuple[MemoryOutput, ...], answers: tuple[Answer | None, ...]) -> tuple[MemoryOutput, ...]:  # noqa: ARG001
+def assemble(outputs: tuple[MemoryOutput, ...], answers: tuple[Answer | None, ...]) -> tuple[MemoryOutput, ...]:
     """Return the outputs as they are."""
     return outputs
 
 
 def memory(output: MemoryOutput, conversation: str) -> Memory:
     """Return the row that an output becomes."""
-    first = output.evidence_spans[0]
     return Memory(
-        id=identifier(NAME, conversation, first.ref, str(first.start), output.category, output.routing_key),
+        id=identifier(NAME, conversation, output.statement),
         schema=NAME,
         category=output.category,
         text=output.content,
@@ -161,30 +165,36 @@ def memory(output: MemoryOutput, conversation: str) -> Memory:
         confidence=output.confidence,
         conversation=conversation,
         evidence=output.evidence,
-        evidence_spans=tuple(_span(s) for s in output.evidence_spans),
+        evidence_spans=tuple(Span(s.ref, s.start, s.end) for s in output.evidence_spans),
         quote=output.evidence_quote or "",
         fields={
             name: value
             for name, value in output.model_dump(mode="json").items()
-            if name not in ("content", "category", "routing_key", "when", "confidence", "evidence", "evidence_spans", "evidence_quote") and value is not None
+            if name
+            not in (
+                "content",
+                "category",
+                "routing_key",
+                "when",
+                "confidence",
+                "evidence",
+                "evidence_spans",
+                "evidence_quote",
+                "statement",
+            )
+            and value is not None
         },
     )
 
 
-def _span(span: Any) -> Any:
-    from hybrid.data import Span
-
-    return Span(span.ref, span.start, span.end)
-
-
-def merge(outputs: tuple[MemoryOutput, ...], known: Known, conversation: str) -> tuple[Operation, ...]:
+def merge(rows: tuple[Memory, ...], known: Known) -> tuple[Operation, ...]:
     """Return what the outputs change: attributes replace, facets collect, happenings are new unless told again."""
-    return merge_by_key(tuple(memory(output, conversation) for output in outputs), known, policy(NAME)["merge"])
+    return merge_by_key(rows, known, policy(NAME)["merge"])
 
 
 def document_form(outputs: tuple[MemoryOutput, ...]) -> Any:
     """Return the outputs as tool calls with the arguments that the requirement document names."""
-    hidden = {"tool", "category", "space", "uri", "evidence", "evidence_spans", "filled_by"}
+    hidden = {"tool", "category", "space", "uri", "evidence", "evidence_spans", "statement", "filled_by"}
     calls = []
     for output in outputs:
         values = {k: v for k, v in output.model_dump(mode="json").items() if k not in hidden and v is not None}
@@ -201,12 +211,14 @@ def check_profile(output: MemoryOutput, document: Document) -> Rejection | None:
         return None
     if not (output.evidence_quote and output.attributed_speaker and output.attribution_basis):
         return Rejection("profile without attribution", output.evidence, output.abstract)
-    if document.user is not None and normalized(output.attributed_speaker) not in {normalized(n) for n in (document.user, *document.aliases)}:
+    if document.user is not None and normalized(output.attributed_speaker) not in {
+        normalized(n) for n in (document.user, *document.aliases)
+    }:
         return Rejection("profile of somebody else", output.evidence, output.abstract)
     return None
 
 
-def check_event_time(output: MemoryOutput, document: Document) -> Rejection | None:  # noqa: ARG001 - shape of every check
+def check_event_time(output: MemoryOutput, document: Document) -> Rejection | None:
     """Refuse a `when` that is no ISO date, date-time or interval."""
     if output.when is None:
         return None
@@ -220,4 +232,6 @@ def check_event_time(output: MemoryOutput, document: Document) -> Rejection | No
     return None
 
 
-SCHEMA: Schema[MemoryOutput] = Schema(NAME, draft, ask, assemble, merge, memory, document_form, (check_profile, check_event_time))
+SCHEMA: Schema[MemoryOutput] = Schema(
+    NAME, draft, ask, assemble, merge, memory, None, document_form, (check_profile, check_event_time)
+)

@@ -39,17 +39,11 @@ def _compared(memory: Memory, state: tuple[Memory, ...], policy: str) -> Operati
 
 
 def _again(memory: Memory, old: Memory) -> Operation:
-    """Take a memory of the same conversation that is known: only new evidence counts."""
+    """Take a memory of the same conversation that is known: its text stays, only new evidence counts."""
     new = set(memory.evidence_spans) - set(old.evidence_spans)
-    if old.status != "current" or (not new and old.text == memory.text):
+    if old.status != "current" or not new:
         return Operation("skip", memory, old.id, "known")
-    changed = replace(
-        memory,
-        created_at=old.created_at,
-        evidence=tuple(dict.fromkeys(old.evidence + memory.evidence)),
-        evidence_spans=tuple(dict.fromkeys(old.evidence_spans + memory.evidence_spans)),
-    )
-    return Operation("update", changed, old.id, "more of the same happening" if old.text != memory.text else "told again")
+    return _evidenced(memory, old)
 
 
 def _evidenced(memory: Memory, old: Memory) -> Operation:

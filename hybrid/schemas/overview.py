@@ -15,7 +15,7 @@ def overview(statement: Statement, category: str, text: str, sections: list[str]
         entries = [entry for entry in values.get(section.casefold(), []) if entry]
         if entries:
             lines.append(f"## {section}")
-            lines.extend(f"- {entry}" if category != "skill" or section != "Steps" else f"- {entry}" for entry in entries)
+            lines.extend(f"- {entry}" for entry in entries)
     return "\n".join(lines)
 
 
@@ -24,7 +24,10 @@ def _values(s: Statement, category: str, text: str) -> dict[str, list[str]]:
     when = _when(s)
     who = list(dict.fromkeys([s.subject, *s.people]))
     if category == "profile":
-        return {"Attribute": [str(details.get("attribute") or s.topic)], "Value": [str(details.get("value") or text), *_rest(details, text)]}
+        return {
+            "Attribute": [str(details.get("attribute") or s.topic)],
+            "Value": [str(details.get("value") or text), *_rest(details, text)],
+        }
     if category == "preference":
         return {"Topic": [s.topic.replace("_", " ")], "Specific Preference": [text]}
     if category == "entity":
@@ -50,7 +53,11 @@ def _operational(s: Statement, category: str, text: str) -> dict[str, list[str]]
         return {"Trigger": [s.topic.replace("_", " ")], "Observation": [text], "Frequency": [str(details.get("frequency", ""))]}
     if category == "skill":
         steps = [f"{number}. {step}" for number, step in enumerate(details.get("steps", []), 1)]
-        return {"Trigger": [str(details.get("purpose", ""))], "Steps": steps, "Completion Criteria": [str(details.get("completion", ""))]}
+        return {
+            "Trigger": [str(details.get("purpose", ""))],
+            "Steps": steps,
+            "Completion Criteria": [str(details.get("completion", ""))],
+        }
     numbers = [f"Calls: {details['calls']}"] if details.get("calls") else []
     numbers += [f"Success rate: {details['rate']}"] if details.get("rate") else []
     return {

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from hybrid.config import Settings
-from hybrid.data import Answer, Document, Question, Rejection, Span
+from hybrid.data import Answer, Document, Question, Rejection, Span, Statement
 from hybrid.memory import Known, Memory, Operation
 
 
@@ -24,12 +24,17 @@ class SpanModel(BaseModel):
 
 
 class OutputModel(BaseModel):
-    """Hold what every output has beside its schema's own fields: proof, and who filled each semantic field."""
+    """Hold what every output has beside its schema's own fields.
+
+    The turns that prove it with the places in them, the id of the statement it was made from, and who filled each semantic
+    field (rules or model).
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     evidence: tuple[str, ...] = ()
     evidence_spans: tuple[SpanModel, ...] = ()
+    statement: str = ""
     filled_by: dict[str, str] = Field(default_factory=dict)
 
 
@@ -42,16 +47,18 @@ class Schema(Generic[Output]):
     """Hold one policy over the shared statements.
 
     `draft` makes complete and valid outputs by rules alone. `ask` may put questions to the model, `assemble` takes the
-    answers that passed. `merge` compares outputs with what is known and says what changes; `memory` is the row an output
-    becomes. `document_form` is what the schema's requirement document asks to be printed, as a JSON value.
+    answers that passed. `memory` is the row an output becomes, `merge` compares rows with what is known and says what
+    changes. `count_key` recognises the same statement in another conversation, where the policy counts. `document_form` is
+    what the schema's requirement document asks to be printed, as a JSON value.
     """
 
     name: str
     draft: Callable[[Document, Known, Settings], tuple[Output, ...]]
     ask: Callable[[Document, tuple[Output, ...]], tuple[Question, ...]]
     assemble: Callable[[tuple[Output, ...], tuple[Answer | None, ...]], tuple[Output, ...]]
-    merge: Callable[[tuple[Output, ...], Known, str], tuple[Operation, ...]]
+    merge: Callable[[tuple[Memory, ...], Known], tuple[Operation, ...]]
     memory: Callable[[Output, str], Memory]
+    count_key: Callable[[Statement], str] | None
     document_form: Callable[[tuple[Output, ...]], Any]
     checks: tuple[Check, ...]
 

@@ -14,7 +14,9 @@ class Range(TypedDict):
     last: date | None
 
 
-_BREAKS = re.compile(r"(?<=[.!?])\s+|\s*;\s+|,\s+(?:and|but|so|because|which|who|where|while)\s+|,\s+|\s+(?:and|but|so|because|while)\s+")
+_BREAKS = re.compile(
+    r"(?<=[.!?])\s+|\s*;\s+|,\s+(?:and|but|so|because|which|who|where|while)\s+|,\s+|\s+(?:and|but|so|because|while)\s+"
+)
 
 
 def shortened(text: str, limit: int) -> str:

@@ -16,7 +16,7 @@ QUESTION = "question"
 _ROLES = {"assistant": "assistant turn", "system": "system turn", "tool": "tool output"}
 
 
-def run(document: Document, settings: Settings) -> Document:  # noqa: ARG001 - every stage has this shape
+def run(document: Document, settings: Settings) -> Document:
     """Return the document with cues, and a skip with its reason for every turn that has none."""
     known = set(rules.languages("cues"))
     by_ref: dict[str, list[Sentence]] = {}

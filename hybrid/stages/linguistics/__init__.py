@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from hybrid import rules
 from hybrid.config import Settings
@@ -14,50 +14,75 @@ from hybrid.stages.linguistics.quoting import quotations
 __all__ = ["run"]
 
 
-def run(document: Document, settings: Settings) -> Document:  # noqa: ARG001 - every stage has this shape
+def run(document: Document, settings: Settings) -> Document:
     """Return the document with the sentences and mentions of every turn.
 
-    Turns of a language without a pipeline are cut at line ends and sentence marks, without tokens.
+    Turns of a language without a pipeline are cut at line ends and sentence marks, without tokens. Sentences that the
+    document holds already stay where they cover the turn's text as it is: a conversation that grows is not parsed again.
     """
     sentences: list[Sentence] = []
     mentions: list[Mention] = []
-    for piece, (found, named) in zip(
-        pieces := tuple(_pieces(document)), parsed(tuple((p[1], p[3]) for p in pieces)), strict=True
-    ):
-        turn, _, offset, _, voice = piece
-        for sentence in found:
-            sentences.append(_moved(sentence, turn, offset, voice))
+    read = _read_before(document)
+    pieces = tuple(piece for piece in _pieces(document) if piece.turn.ref not in read)
+    for piece, (found, named) in zip(pieces, parsed(tuple((p.text, p.language) for p in pieces)), strict=True):
+        sentences.extend(_moved(sentence, piece) for sentence in found)
         for mention in named:
-            mentions.append(replace(mention, ref=turn.ref, start=mention.start + offset, end=mention.end + offset))
+            place = replace(mention, ref=piece.turn.ref, start=mention.start + piece.offset, end=mention.end + piece.offset)
+            mentions.append(place)
+    sentences.extend(s for s in document.sentences if s.ref in read)
+    mentions.extend(m for m in document.mentions if m.ref in read)
     mentions.extend(_participants(document))
-    return replace(document, sentences=tuple(sentences), mentions=_distinct(mentions))
+    ordered = tuple(sorted(sentences, key=lambda s: (s.ref, s.start)))
+    return replace(document, sentences=ordered, mentions=_distinct(mentions))
 
 
-def _pieces(document: Document) -> Iterable[tuple[Turn, str, int, str, str | None]]:
-    """Cut each turn into what is parsed on its own: its text, and the words that it quotes from somebody."""
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Hold what is parsed on its own: a turn's text, or the words that it quotes from somebody (`voice`)."""
+
+    turn: Turn
+    text: str
+    offset: int
+    language: str
+    voice: str | None = None
+
+
+def _read_before(document: Document) -> frozenset[str]:
+    """Return the references of the turns whose sentences are there already."""
+    by_ref: dict[str, list[Sentence]] = {}
+    for sentence in document.sentences:
+        by_ref.setdefault(sentence.ref, []).append(sentence)
+    turns = {turn.ref: turn for turn in document.turns}
+    return frozenset(ref for ref, found in by_ref.items() if ref in turns and _covers(found, turns[ref].text))
+
+
+def _covers(sentences: list[Sentence], text: str) -> bool:
+    ends = max(s.end for s in sentences) >= len(text.rstrip("\"'”’») \n\t"))
+    return ends and all(text[s.start : s.end] == s.text for s in sentences)
+
+
+def _pieces(document: Document) -> Iterable[Piece]:
     for turn, language in zip(document.turns, document.languages, strict=True):
         if turn.role not in ("user", "assistant"):
             continue
         quoted = quotations(turn.text, language)
         text = turn.text
         for quote in quoted:
-            text = text[: quote.start] + " " * (quote.end - quote.start) + text[quote.end :]
-        yield turn, text, 0, language, None
+            end = min(len(text), quote.end + 1)
+            text = text[: quote.opening] + " " * (end - quote.opening) + text[end:]
+        yield Piece(turn, text, 0, language)
         for quote in quoted:
-            yield turn, turn.text[quote.start : quote.end], quote.start, language, quote.text
+            yield Piece(turn, turn.text[quote.start : quote.end], quote.start, language, quote.name)
 
 
-def _moved(sentence: Sentence, turn: Turn, offset: int, voice: str | None) -> Sentence:
-    tokens = tuple(replace(t, start=t.start + offset, end=t.end + offset) for t in sentence.tokens) if offset else sentence.tokens
-    return replace(
-        sentence,
-        ref=turn.ref,
-        start=sentence.start + offset,
-        end=sentence.end + offset,
-        text=turn.text[sentence.start + offset : sentence.end + offset],
-        tokens=tokens,
-        voice=voice,
+def _moved(sentence: Sentence, piece: Piece) -> Sentence:
+    offset = piece.offset
+    tokens = (
+        tuple(replace(t, start=t.start + offset, end=t.end + offset) for t in sentence.tokens) if offset else sentence.tokens
     )
+    start, end = sentence.start + offset, sentence.end + offset
+    text = piece.turn.text[start:end]
+    return replace(sentence, ref=piece.turn.ref, start=start, end=end, text=text, tokens=tokens, voice=piece.voice)
 
 
 def _participants(document: Document) -> Iterable[Mention]:

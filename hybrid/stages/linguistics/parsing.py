@@ -55,7 +55,7 @@ def parsed(texts: Sequence[tuple[str, str]]) -> Iterator[Parsed]:
             docs = pipeline.pipe((chunk for _, _, chunk in chunks), batch_size=64)
             for (index, offset, _), doc in zip(chunks, docs, strict=True):
                 before = results.get(index, ((), ()))
-                sentences, mentions = _copied(doc, offset, pipeline)
+                sentences, mentions = _copied(doc, offset)
                 results[index] = (before[0] + sentences, before[1] + mentions)
     for index, (text, _) in enumerate(texts):
         yield results[index] if index in results else (_cut(text), ())
@@ -86,7 +86,7 @@ def _chunks(text: str) -> Iterator[tuple[int, str]]:
         start = match.end() if match else stop
 
 
-def _copied(doc: Any, offset: int, pipeline: Any) -> Parsed:
+def _copied(doc: Any, offset: int) -> Parsed:
     sentences = []
     for span in doc.sents:
         words = [token for token in span if not token.is_space]

@@ -9,11 +9,12 @@ from hybrid import rules
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """Mark quoted words; `text` names the person who said them."""
+    """Mark quoted words; `name` is the person who said them, `opening` where the words that introduce them begin."""
 
     start: int
     end: int
-    text: str
+    name: str
+    opening: int
 
 
 def quotations(text: str, language: str) -> tuple[Quotation, ...]:
@@ -26,5 +27,5 @@ def quotations(text: str, language: str) -> tuple[Quotation, ...]:
             continue
         for match in rule.pattern.finditer(text):
             name = match.groupdict().get("name") or match.group("who")
-            found.append(Quotation(*match.span("quote"), name))
+            found.append(Quotation(*match.span("quote"), name, match.start()))
     return tuple(sorted(found, key=lambda q: q.start))

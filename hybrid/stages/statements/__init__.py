@@ -7,25 +7,24 @@ from dataclasses import replace
 
 from hybrid.config import Settings
 from hybrid.data import Cue, Document, Rejection, Sentence, Statement
-from hybrid.memory import normalized
+from hybrid.memory import identifier, normalized
 from hybrid.stages.statements.building import Builder
-from hybrid.stages.statements.composites import case, procedure, tool_use
 from hybrid.stages.statements.composing import composed
+from hybrid.stages.statements.composites import Composite, case, procedure, tool_use
 from hybrid.stages.statements.who import Speakers, introduced
 
 __all__ = ["run"]
 
 
-def run(document: Document, settings: Settings) -> Document:  # noqa: ARG001 - every stage has this shape
+def run(document: Document, settings: Settings) -> Document:
     """Return the document with its statements, in the order of the turns; what could not be said clearly is rejected."""
     builder = Builder(document, Speakers(document, introduced(document)))
     made: list[Statement] = []
     rejected: list[Rejection] = []
     for item in _made(document, builder):
         (made if isinstance(item, Statement) else rejected).append(item)  # type: ignore[arg-type]
-    merged = _merged(made)
-    numbered = tuple(replace(s, id=f"S{number:08d}") for number, s in enumerate(merged, 1))
-    return replace(document, statements=numbered, rejected=document.rejected + tuple(rejected))
+    named = [replace(s, id=_id(s)) for s in made]
+    return replace(document, statements=tuple(_merged(named)), rejected=document.rejected + tuple(rejected))
 
 
 def _made(document: Document, builder: Builder) -> Iterator[Statement | Rejection]:
@@ -57,14 +56,20 @@ def _is_tool(cue: Cue) -> bool:
     return cue.kind == "tool_use"
 
 
-def _composites(cues: list[Cue], sentences: list[Sentence], ref: str, document: Document):  # type: ignore[no-untyped-def]
+def _composites(cues: list[Cue], sentences: list[Sentence], ref: str, document: Document) -> list[Composite]:
     turn = document.turn(ref)
     by_place = {(s.start, s.end): s for s in sentences}
     parts = [(c, by_place[c.start, c.end]) for c in cues if c.kind == "case" and (c.start, c.end) in by_place]
-    made = [case(parts)] if parts else []
+    made: list[Composite | None] = [case(parts)] if parts else []
     made.extend(procedure(c, turn) for c in cues if c.kind == "procedure")
     made.extend(tool_use(c, turn) for c in cues if c.kind == "tool_use")
     return [composite for composite in made if composite is not None]
+
+
+def _id(statement: Statement) -> str:
+    """Return an id that stays the same when turns are added: place and rule."""
+    first = statement.evidence[0]
+    return "S" + identifier(first.ref, str(first.start), str(statement.details.get("cue")))[1:13]
 
 
 def _merged(statements: list[Statement]) -> list[Statement]:

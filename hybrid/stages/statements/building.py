@@ -16,7 +16,21 @@ from hybrid.stages.statements.who import Speakers, Subject, pronoun_subject, thi
 from hybrid.stages.statements.writing import UnknownAddressee, Voices, finished, third_person
 
 _EVENTS = ("event", "plan", "feeling", "commitment")
-_IMPERSONAL = ("decision", "constraint", "reference", "assumption", "lesson", "question", "configuration", "rule", "wish", "pattern", "commitment", "event")
+_IMPERSONAL = (
+    "decision",
+    "constraint",
+    "reference",
+    "assumption",
+    "lesson",
+    "question",
+    "configuration",
+    "rule",
+    "wish",
+    "pattern",
+    "commitment",
+    "event",
+)
+_PLACED = ("location", "origin", "employer", "education")
 _MAX_JOINED = 420
 
 
@@ -42,7 +56,14 @@ class Builder:
                     pending[-1] = joined
                     continue
             made = self._from(turn, sentence, fired, earlier)
-            earlier = (*earlier, *(Subject(m.subject, m.subject, m.subject_type) for m in made if isinstance(m, Statement) and m.subject != self.speakers.name(turn)))
+            earlier = (
+                *earlier,
+                *(
+                    Subject(m.subject, m.subject, m.subject_type)
+                    for m in made
+                    if isinstance(m, Statement) and m.subject != self.speakers.name(turn)
+                ),
+            )
             for item in made:
                 if isinstance(item, Statement):
                     pending.append(item)
@@ -60,10 +81,14 @@ class Builder:
             return
         name = self.speakers.name(turn)
         for sentence in sentences.get(before.ref, []):
-            tag = sentence.text.rstrip(" ?!.").casefold().endswith((", right", ", correct", ", don't you", ", isn't it", ", aren't you", ", do you", ", yes"))
+            tag = (
+                sentence.text.rstrip(" ?!.")
+                .casefold()
+                .endswith((", right", ", correct", ", don't you", ", isn't it", ", aren't you", ", do you", ", yes"))
+            )
             if sentence.person != "second" or (sentence.question and not tag):
                 continue
-            text = third_person(_untagged(sentence), Voices(name, name, self.document.participants), self._dates(sentence))
+            text = third_person(_untagged(sentence), Voices(name, name, self.document.participants), self.dates(sentence))
             like = any(t.lemma in ("like", "love", "prefer", "enjoy", "favor", "favour") for t in sentence.tokens)
             kind: Kind = "preference" if like else "fact"
             evidence = (Span(before.ref, sentence.start, sentence.end), Span(turn.ref, 0, len(turn.text)))
@@ -89,7 +114,9 @@ class Builder:
                 details={"cue": cue.rule, "confirmed": True},
             )
 
-    def _from(self, turn: Turn, sentence: Sentence, cues: list[Cue], earlier: tuple[Subject, ...]) -> list[Statement | Rejection]:
+    def _from(
+        self, turn: Turn, sentence: Sentence, cues: list[Cue], earlier: tuple[Subject, ...]
+    ) -> list[Statement | Rejection]:
         if not cues:
             return []
         span = Span(turn.ref, sentence.start, sentence.end)
@@ -106,7 +133,9 @@ class Builder:
             made.append(self._statement(turn, sentence, cue, subject, wording, span))
         return list(made)
 
-    def _written(self, turn: Turn, sentence: Sentence, cues: list[Cue], earlier: tuple[Subject, ...]) -> tuple[str, Subject | None]:
+    def _written(
+        self, turn: Turn, sentence: Sentence, cues: list[Cue], earlier: tuple[Subject, ...]
+    ) -> tuple[str, Subject | None]:
         """Return the third-person text of a sentence and its subject, None where that stays unclear."""
         speaker = self.speakers.name(turn)
         first = self._voice(speaker, sentence)
@@ -123,8 +152,12 @@ class Builder:
             if subject is None and kind in _IMPERSONAL:
                 subject = own
         voices = Voices(first, self.speakers.addressee(turn), self.document.participants, others)
-        begin = sentence.start + sentence.text.find(cues[0].captures["object"]) if cues[0].rule.endswith(".remember") and "object" in cues[0].captures else 0
-        text = third_person(sentence, voices, self._dates(sentence), begin)
+        begin = (
+            sentence.start + sentence.text.find(cues[0].captures["object"])
+            if cues[0].rule.endswith(".remember") and "object" in cues[0].captures
+            else 0
+        )
+        text = third_person(sentence, voices, self.dates(sentence), begin)
         if kind in ("rule", "wish") and sentence.person in ("none", "second"):
             text = finished(f"{speaker}'s {'standing rule' if kind == 'rule' else 'wish'}: {text[:1].lower()}{text[1:]}")
         elif sentence.person in ("none", "third") and kind in _IMPERSONAL and not self._names(text):
@@ -142,7 +175,8 @@ class Builder:
         phrases = topics.noun_phrases(sentence)
         when = self._when(sentence, cue.kind)
         people = dict.fromkeys(m.text for m in self._mentions(sentence) if m.type == "person")
-        places = [m.text for m in self._mentions(sentence) if m.type == "place"]
+        known = {name_key(n) for n in (*self.document.participants, speaker, subject.name)}
+        places = [m.text for m in self._mentions(sentence) if m.type == "place" and name_key(m.text) not in known]
         details = {k: v for k, v in cue.captures.items() if k not in ("claim", "features", "part")}
         return Statement(
             id="",
@@ -161,13 +195,13 @@ class Builder:
             modality="planned" if cue.kind in ("plan", "commitment") else "real",
             when=when,
             said=turn.time,
-            where=places[0] if places else None,
-            people=tuple(name for name in people if name != subject.name),
+            where=places[0] if places and (cue.kind != "attribute" or cue.topic in _PLACED) else None,
+            people=tuple(name for name in (*people, *_groups(sentence)) if name != subject.name),
             kinds=(cue.kind,),
             topics=phrases[:5],
             confidence=confidence(cue.kind, found),
             features=found,
-            details={"cue": cue.rule, "key": subject.key, **details},
+            details={"cue": cue.rule, "key": subject.key, **details, **({"voice": sentence.voice} if sentence.voice else {})},
         )
 
     def _voice(self, speaker: str, sentence: Sentence) -> str:
@@ -178,11 +212,14 @@ class Builder:
 
     def _topic(self, cue: Cue, sentence: Sentence, phrases: tuple[str, ...], subject: Subject) -> str:
         captured = cue.captures.get("facet") or cue.captures.get("object")
-        if cue.kind in ("preference", "habit"):
+        if cue.rule.endswith(".rescheduled"):
+            return topics.key(f"{(phrases or (subject.key,))[-1] if subject.type == 'person' else subject.key} reschedule")
+        if cue.kind in ("preference", "habit", "rule", "wish", "constraint"):
             if cue.topic:
                 return topics.key(cue.topic)
-            found = topics.lexical(captured or sentence.text) or topics.lexical(sentence.text)
             inside = topics.noun_phrases(sentence, captured) if captured else ()
+            heads = (topics.lexical(phrase.split()[-1]) for phrase in inside or phrases)
+            found = next((t for t in heads if t), None) or topics.lexical(captured or sentence.text) or topics.lexical(sentence.text)
             return found or topics.key((inside or phrases or (captured or sentence.text,))[0], 3)
         if cue.topic == "object":
             return _object_key(cue.captures.get("thing", ""), sentence.text)
@@ -200,42 +237,63 @@ class Builder:
         return finished(template.format(**names, preposition=cue.captures.get("preposition", "at")))
 
     def _when(self, sentence: Sentence, kind: str) -> ResolvedDate | None:
-        dates = [d for d in self._dates(sentence) if d.kind == "date" and d.interval is not None]
+        dates = [d for d in self.dates(sentence) if d.kind == "date" and d.interval is not None]
         said = self.document.turn(sentence.ref).time
         if kind == "event" and sentence.tense == "past" and said is not None:
             today = said.date()
             dates = [d for d in dates if d.first is None or _day(d.first) <= today] or dates
-        return dates[-1] if dates and sentence.text.casefold().find("moved from") >= 0 and len(dates) > 1 else dates[0] if dates else None
+        return (
+            dates[-1]
+            if dates and sentence.text.casefold().find("moved from") >= 0 and len(dates) > 1
+            else dates[0]
+            if dates
+            else None
+        )
 
-    def _dates(self, sentence: Sentence) -> tuple[ResolvedDate, ...]:
-        return tuple(d for d in self.document.dates if d.ref == sentence.ref and d.start >= sentence.start and d.end <= sentence.end)
+    def dates(self, sentence: Sentence) -> tuple[ResolvedDate, ...]:
+        """Return the dates said in a sentence."""
+        return tuple(
+            d for d in self.document.dates if d.ref == sentence.ref and d.start >= sentence.start and d.end <= sentence.end
+        )
 
     def _mentions(self, sentence: Sentence) -> tuple[Mention, ...]:
-        return tuple(m for m in self.document.mentions if m.ref == sentence.ref and m.start >= sentence.start and m.end <= sentence.end)
+        return tuple(
+            m for m in self.document.mentions if m.ref == sentence.ref and m.start >= sentence.start and m.end <= sentence.end
+        )
 
     def _names(self, text: str) -> bool:
         known = {*self.document.participants, self.speakers.user()}
         return any(name_key(name) in name_key(text) for name in known if name)
 
     def _continues(self, before: Statement, sentence: Sentence, fired: list[Cue]) -> bool:
-        if before.kind not in ("event", "plan") or sentence.question or sentence.voice is not None or before.evidence[-1].end > sentence.start:
+        if (
+            before.kind not in ("event", "plan")
+            or sentence.question
+            or sentence.voice is not None
+            or before.evidence[-1].end > sentence.start
+        ):
             return False
         if any(cue.weight >= 1.6 for cue in fired) or self._when(sentence, "event") is not None:
             return False
         words = set(rules.load("statements", "en").vocabulary["continuing"])
         start = (sentence.subject or "").casefold()
-        return start in words and len(before.text) + len(sentence.text) < _MAX_JOINED and sentence.tense in ("past", "present") and (
-            sentence.tense == "past" or before.modality == "planned"
+        return (
+            start in words
+            and len(before.text) + len(sentence.text) < _MAX_JOINED
+            and sentence.tense in ("past", "present")
+            and (sentence.tense == "past" or before.modality == "planned")
         )
 
     def _joined(self, before: Statement, turn: Turn, sentence: Sentence) -> Statement | None:
         voices = Voices(self.speakers.name(turn), self.speakers.addressee(turn), self.document.participants)
         try:
-            text = third_person(sentence, voices, self._dates(sentence), mentioned=True)
+            text = third_person(sentence, voices, self.dates(sentence), mentioned=True)
         except UnknownAddressee:
             return None
         span = Span(turn.ref, sentence.start, sentence.end)
-        return replace(before, text=f"{before.text} {text}", evidence=(*before.evidence, span), details={**before.details, "joined": True})
+        return replace(
+            before, text=f"{before.text} {text}", evidence=(*before.evidence, span), details={**before.details, "joined": True}
+        )
 
 
 def _untagged(sentence: Sentence) -> Sentence:
@@ -246,11 +304,18 @@ def _untagged(sentence: Sentence) -> Sentence:
     return replace(sentence, tokens=tuple(replace(t, head=min(t.head, comma - 1)) for t in sentence.tokens[:comma]))
 
 
+def _groups(sentence: Sentence) -> tuple[str, ...]:
+    """Return the groups of people that a sentence names without names."""
+    return tuple(dict.fromkeys(t.lemma for t in sentence.tokens if t.lemma in ("team", "family", "class", "band", "crew", "committee")))
+
+
 def _object_key(thing: str, text: str) -> str:
     materials = rules.load("statements", "en").vocabulary["materials"]
     words = thing.casefold().split()
     noun = words[-1] if words else "thing"
-    near = [w for w in words[:-1] if w in materials] or [m for m in materials if m in text.casefold().replace("-", " ").split()][:1]
+    near = [w for w in words[:-1] if w in materials] or [
+        m for m in materials if m in text.casefold().replace("-", " ").split()
+    ][:1]
     return topics.key(" ".join([*near[:1], noun]))
 
 

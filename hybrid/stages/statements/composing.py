@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hybrid.data import Kind, Rejection, Sentence, Statement, Turn
@@ -58,16 +59,25 @@ def _worded(composite: Composite, turn: Turn, builder: Builder) -> tuple[Kind, s
         text = finished(f"{_without_frame(purpose)}: {listed}")
         return "procedure", text, name, composite.details
     details = composite.details
-    said = turn.text.strip()
-    return "tool_use", finished(f"{details['tool']}: {said}"), topics.key(details["tool"]), details
+    voices = Voices(builder.speakers.name(turn), builder.speakers.addressee(turn), builder.document.participants)
+    said = [s for s in builder.document.sentences if s.ref == turn.ref and not s.question]
+    return "tool_use", " ".join(_told(said, voices, builder, "")), topics.key(details["tool"]), details
+
+
+def _told(sentences: Sequence[Sentence], voices: Voices, builder: Builder, before: str) -> list[str]:
+    """Rewrite sentences in order; the name stands where it is first needed, "they" after it."""
+    texts: list[str] = []
+    for sentence in sentences:
+        mentioned = voices.first in " ".join([before, *texts])
+        texts.append(third_person(sentence, voices, builder.dates(sentence), mentioned=mentioned))
+    return [text for text in texts if text]
 
 
 def _case(composite: Composite, turn: Turn, builder: Builder) -> tuple[Kind, str, str, dict[str, Any]]:
     voices = Voices(builder.speakers.name(turn), builder.speakers.addressee(turn), builder.document.participants)
     pieces: dict[str, str] = {}
     for name, sentences in composite.details.items():
-        texts = [third_person(s, voices, builder._dates(s), mentioned=name != "problem") for s in sentences]
-        pieces[name] = " ".join(texts)
+        pieces[name] = " ".join(_told(sentences, voices, builder, " ".join(pieces.values())))
     text = " ".join(f"{_LABELS[name]}: {piece}" for name, piece in pieces.items())
     problem = _key_phrase(composite.details["problem"])
     cause = composite.details.get("cause") or composite.details["solution"]
@@ -86,8 +96,18 @@ def _key_phrase(sentences: list[Sentence]) -> str:
 def _without_frame(text: str) -> str:
     """Return what a procedure is for without the words that only lead to it."""
     lowered = text.casefold()
-    for opening in ("here's how i ", "here is how i ", "this is how i ", "here's how we ", "my way to ", "my steps to ", "when i ", "whenever i ", "when we ", "to "):
+    for opening in (
+        "here's how i ",
+        "here is how i ",
+        "this is how i ",
+        "here's how we ",
+        "my way to ",
+        "my steps to ",
+        "when i ",
+        "whenever i ",
+        "when we ",
+        "to ",
+    ):
         if lowered.startswith(opening):
             return text[len(opening) :]
     return text
-

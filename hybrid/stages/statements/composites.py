@@ -1,4 +1,4 @@
-"""Put together what one sentence cannot say: a problem with its solution, a procedure with its steps, a tool with its numbers."""
+"""Put together what one sentence cannot say: a problem and its solution, a procedure's steps, a tool's numbers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,25 @@ from typing import Any
 from hybrid.data import Cue, Sentence, Span, Turn
 
 _STEP = re.compile(r"(?:^|(?<=[\s:;,(]))(?:step\s+)?(?:\d{1,2}[.):]|(?:one|two|three|four|five|six)[.):])\s+", re.IGNORECASE)
-_ORDER = re.compile(r"(?:^|(?<=[\s,.;:]))(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|then|next|after that|finally|lastly)\b,?\s*", re.IGNORECASE)
+_ORDER = re.compile(
+    r"(?:^|(?<=[\s,.;:]))(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|then|next|after that|finally|lastly)\b,?\s*", re.IGNORECASE
+)
 _RATE = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*(?:%|percent)", re.IGNORECASE)
 _FLAG = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*(?:[= ]\d+)?)")
-_PURPOSE = re.compile(r"\b(?:for|to|when)\s+((?:find|search|check|fetch|test|scan|look|read|convert|compare|list|count|format|clean|download|resiz|pars|track)\w*\b[^,.;!?]*)", re.IGNORECASE)
-_FAILURE = re.compile(r"[^.;!?]*\b(?:fail\w*|times? out|breaks?|crash\w*|chokes?|struggle\w*|doesn't work|does not work|error\w*|skips?|misses)\b[^.;!?]*", re.IGNORECASE)
-_SUCCESS = re.compile(r"[^.;!?]*\b(?:works? (?:best|well|great|fine)|best for|great for|ideal for|helped|helps|worked)\b[^.;!?]*", re.IGNORECASE)
-_DONE = re.compile(r"[^.!?]*\b(?:done when|finished when|complete when|until (?:it|all|every|the)|only when)\b[^.!?]*", re.IGNORECASE)
+_PURPOSE = re.compile(
+    r"\b(?:for|to|when)\s+((?:find|search|check|fetch|test|scan|look|read|convert|compare|list|count|format|clean|download|resiz|pars|track)\w*\b[^,.;!?]*)",
+    re.IGNORECASE,
+)
+_FAILURE = re.compile(
+    r"[^.;!?]*\b(?:fail\w*|times? out|breaks?|crash\w*|chokes?|struggle\w*|does(?:n't| not) work|error\w*|skips?|misses)\b[^.;!?]*",
+    re.IGNORECASE,
+)
+_SUCCESS = re.compile(
+    r"[^.;!?]*\b(?:works? (?:best|well|great|fine)|best for|great for|ideal for|helped|helps|worked)\b[^.;!?]*", re.IGNORECASE
+)
+_DONE = re.compile(
+    r"[^.!?]*\b(?:done when|finished when|complete when|until (?:it|all|every|the)|only when)\b[^.!?]*", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +47,9 @@ def case(parts: Sequence[tuple[Cue, Sentence]]) -> Composite | None:
     for cue, sentence in parts:
         pieces.setdefault(cue.captures["part"], []).append(sentence)
     solutions = pieces.get("solution", [])
-    problems = [s for s in pieces.get("problem", []) if s not in solutions] or [s for s in pieces.get("problem", []) if len(s.text) > 60]
+    problems = [s for s in pieces.get("problem", []) if s not in solutions] or [
+        s for s in pieces.get("problem", []) if len(s.text) > 60
+    ]
     if not problems or not solutions:
         return None
     used = {s.start for s in (*problems[:2], *solutions)}
@@ -70,7 +84,22 @@ def procedure(cue: Cue, turn: Turn) -> Composite | None:
 def tool_use(cue: Cue, turn: Turn) -> Composite | None:
     """Return what was learnt about a tool: calls, rate, flags, purpose, failures; None where the tool is no name."""
     tool = cue.captures.get("tool", "")
-    if not tool or tool.casefold() in ("it", "that", "this", "them", "the", "a", "i", "he", "she", "they", "what", "everything", "we", "you"):
+    if not tool or tool.casefold() in (
+        "it",
+        "that",
+        "this",
+        "them",
+        "the",
+        "a",
+        "i",
+        "he",
+        "she",
+        "they",
+        "what",
+        "everything",
+        "we",
+        "you",
+    ):
         return None
     rate = _RATE.search(turn.text)
     details: dict[str, Any] = {"tool": tool}

@@ -19,8 +19,35 @@ _IRREGULAR = {
     "wan": "wants ",
     "gon": "going ",
 }
-_PLURAL = {"am": "are", "'m": " are", "m": " are", "was": "were", "'ve": " have", "'ll": " will", "'re": " are", "wan": "want ", "gon": "going "}
-_UNCHANGED = {"was", "were", "had", "did", "will", "would", "can", "could", "should", "might", "may", "must", "shall", "ca", "wo", "'d"}
+_PLURAL = {
+    "am": "are",
+    "'m": " are",
+    "m": " are",
+    "was": "were",
+    "'ve": " have",
+    "'ll": " will",
+    "'re": " are",
+    "wan": "want ",
+    "gon": "going ",
+}
+_UNCHANGED = {
+    "was",
+    "were",
+    "had",
+    "did",
+    "will",
+    "would",
+    "can",
+    "could",
+    "should",
+    "might",
+    "may",
+    "must",
+    "shall",
+    "ca",
+    "wo",
+    "'d",
+}
 
 
 @functools.lru_cache(maxsize=4096)

@@ -11,8 +11,46 @@ from anyascii import anyascii
 from hybrid import rules
 from hybrid.data import Sentence, Token
 
-_NOT_TOPICS = {"i", "me", "it", "that", "this", "thing", "lot", "bit", "way", "one", "time", "day", "stuff", "something", "anything", "everything", "year", "week", "month", "kind", "sort", "people"}
-_HEADS = ("dobj", "attr", "pobj", "oprd", "nsubj", "nsubjpass", "conj", "ROOT", "xcomp", "pcomp", "ccomp", "appos", "dative", "acomp")
+_NOT_TOPICS = {
+    "i",
+    "me",
+    "it",
+    "that",
+    "this",
+    "thing",
+    "lot",
+    "bit",
+    "way",
+    "one",
+    "time",
+    "day",
+    "stuff",
+    "something",
+    "anything",
+    "everything",
+    "year",
+    "week",
+    "month",
+    "kind",
+    "sort",
+    "people",
+}
+_HEADS = (
+    "dobj",
+    "attr",
+    "pobj",
+    "oprd",
+    "nsubj",
+    "nsubjpass",
+    "conj",
+    "ROOT",
+    "xcomp",
+    "pcomp",
+    "ccomp",
+    "appos",
+    "dative",
+    "acomp",
+)
 
 
 def key(text: str, words: int = 5) -> str:
@@ -62,7 +100,9 @@ def noun_phrases(sentence: Sentence, within: str | None = None) -> tuple[str, ..
 
 def _phrase(tokens: Sequence[Token], head: int) -> str:
     words = [
-        t.text for i, t in enumerate(tokens) if t.head == head and i < head and t.dep in ("compound", "amod") and t.entity not in ("DATE", "TIME")
+        t.text
+        for i, t in enumerate(tokens)
+        if t.head == head and i < head and t.dep in ("compound", "amod") and t.entity not in ("DATE", "TIME")
     ]
     token = tokens[head]
     last = token.text if token.pos == "PROPN" or token.tag == "VBG" else token.lemma

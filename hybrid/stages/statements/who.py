@@ -10,7 +10,27 @@ from hybrid.data import Document, Mention, Sentence, Token, Turn
 from hybrid.memory import name_key
 
 Attribution = Literal["self_first_person", "self_named", "other_named", "observed"]
-_PRONOUNS = {"he", "she", "they", "it", "this", "that", "these", "those", "there", "who", "which", "what", "one", "everyone", "everybody", "someone", "nobody", "his", "her"}
+_PRONOUNS = {
+    "he",
+    "she",
+    "they",
+    "it",
+    "this",
+    "that",
+    "these",
+    "those",
+    "there",
+    "who",
+    "which",
+    "what",
+    "one",
+    "everyone",
+    "everybody",
+    "someone",
+    "nobody",
+    "his",
+    "her",
+}
 _PERSONAL = {"he", "she"}
 
 
@@ -52,7 +72,9 @@ class Speakers:
 
     def addressee(self, turn: Turn) -> str | None:
         """Return who "you" is: the other one of two people, the assistant, or None where nobody can tell."""
-        others = [name for name in self.document.participants if turn.speaker is None or name_key(name) != name_key(turn.speaker)]
+        others = [
+            name for name in self.document.participants if turn.speaker is None or name_key(name) != name_key(turn.speaker)
+        ]
         assistant = any(t.role == "assistant" for t in self.document.turns)
         if turn.role == "assistant":
             return self.user()
@@ -84,7 +106,10 @@ def introduced(document: Document) -> str | None:
 
 def third_subject(sentence: Sentence, speaker: str, mentions: tuple[Mention, ...]) -> Subject | None:
     """Return the subject of a third-person sentence, None where it is a pronoun or missing."""
-    index = next((i for i, t in enumerate(sentence.tokens) if t.dep in ("nsubj", "nsubjpass") and sentence.tokens[t.head].dep == "ROOT"), None)
+    index = next(
+        (i for i, t in enumerate(sentence.tokens) if t.dep in ("nsubj", "nsubjpass") and sentence.tokens[t.head].dep == "ROOT"),
+        None,
+    )
     if index is None:
         return None
     token = sentence.tokens[index]
@@ -104,7 +129,11 @@ def third_subject(sentence: Sentence, speaker: str, mentions: tuple[Mention, ...
         return Subject(name, name, _type(name, token, mentions, compound_kin))
     if own is not None and own.entity == "PERSON":
         return Subject(own.text, own.text, "person")
-    words = [t.text for i, t in enumerate(sentence.tokens) if t.head == index and i < index and t.dep in ("compound", "amod", "nummod")]
+    words = [
+        t.text
+        for i, t in enumerate(sentence.tokens)
+        if t.head == index and i < index and t.dep in ("compound", "amod", "nummod")
+    ]
     phrase = " ".join([*words, token.text])
     owned = any(t.dep == "poss" and t.text.casefold() in ("my", "our") for t in children)
     return Subject(f"{speaker}'s {phrase}" if owned else phrase, phrase, "thing")
@@ -126,4 +155,6 @@ def _type(name: str, token: Token, mentions: tuple[Mention, ...], kin: bool) -> 
     if kin:
         return "person"
     found = next((m.type for m in mentions if m.start <= token.start < m.end), "unknown")
-    return {"person": "person", "place": "place", "organisation": "organisation"}.get(found, "person" if found == "unknown" else "thing")
+    return {"person": "person", "place": "place", "organisation": "organisation"}.get(
+        found, "person" if found == "unknown" else "thing"
+    )

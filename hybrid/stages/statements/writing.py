@@ -28,8 +28,9 @@ _LATER = {
     "ourselves": "themselves",
 }
 _IS = {"gon", "going", "planning", "hoping", "thinking", "looking", "trying", "considering", "excited", "working"}
+_STATIVE = ("love", "hate", "prefer", "enjoy", "like", "need", "want", "miss")
 _SPACES = re.compile(r"\s+")
-_BEFORE_MARK = re.compile(r"\s+([,.;:!?)])")
+_BEFORE_MARK = re.compile(r"\s+([,.;:!?)]|['’]s\b|n['’]t\b)")
 _TWICE = re.compile(r"\b(the|in|on|a)\s+\1\b", re.IGNORECASE)
 
 
@@ -77,7 +78,9 @@ def finished(text: str) -> str:
     """Return the text with clean blanks, a capital first letter and a full stop."""
     text = _SPACES.sub(" ", text).strip(" \t\n,;:-–—")
     text = _BEFORE_MARK.sub(r"\1", _TWICE.sub(r"\1", text))
-    while text and (unicodedata.category(text[-1]) in ("So", "Sk", "Mn", "Cf") or text[-1] in " !.…,;~:)(" and not _closes(text)):
+    while text and (
+        unicodedata.category(text[-1]) in ("So", "Sk", "Mn", "Cf") or (text[-1] in " !.…,;~:)(" and not _closes(text))
+    ):
         text = text[:-1]
     return text[:1].upper() + text[1:] + "." if text else ""
 
@@ -90,12 +93,18 @@ def _opened(tokens: list[Token], voices: Voices) -> list[Token]:
     """Leave out interjections and names that only address somebody, at both ends."""
     vocabulary = rules.load("statements", "en").vocabulary
     fillers = set(vocabulary["fillers"])
-    names = {name_key(name) for name in voices.participants} | {name_key(n.split()[0]) for n in voices.participants if n.split()}
+    names = {name_key(name) for name in voices.participants} | {
+        name_key(n.split()[0]) for n in voices.participants if n.split()
+    }
     while tokens:
         word = tokens[0].text.casefold()
         follows = tokens[1].text if len(tokens) > 1 else ""
         marked = follows in (",", "!", "-", "–", ".", ":", "...") or (len(tokens) > 1 and tokens[1].text.casefold() in fillers)
-        linking = word in ("and", "but", "so", "also", "plus", "then", "well", "actually") and tokens[0].dep in ("cc", "advmod", "intj")
+        linking = word in ("and", "but", "so", "also", "plus", "then", "well", "actually") and tokens[0].dep in (
+            "cc",
+            "advmod",
+            "intj",
+        )
         if tokens[0].pos == "PUNCT" or linking or ((word in fillers or name_key(word) in names) and marked):
             tokens = tokens[1:]
             continue
@@ -122,10 +131,7 @@ def _dated(tokens: Sequence[Token], dates: Sequence[ResolvedDate]) -> dict[int, 
         bare = not own and (before in prepositions or subject or after in ("'s", "’s"))
         for i in inside:
             edits[tokens[i].start] = ""
-        edits[tokens[first].start] = (readable(date) if bare else with_preposition(date)) + ("" if tokens[inside[-1]].space else "")
-        last = tokens[inside[-1]]
-        if last.start != tokens[first].start and last.space:
-            edits[last.start] = ""
+        edits[tokens[first].start] = readable(date) if bare else with_preposition(date)
     return edits
 
 
@@ -150,6 +156,8 @@ class _Writer:
             return self._first(token, lower)
         if lower in _SECOND and token.pos in ("PRON", "DET", "NOUN", "PROPN"):
             return self._second(token, lower)
+        if lower == "gon":
+            return "going "
         number = self._number.get(self._index[token.start])
         if number:
             return self._agreeing(token, number)
@@ -163,11 +171,12 @@ class _Writer:
             return ""
         first = tokens[0]
         lower = first.text.casefold()
-        if first.pos not in ("VERB", "AUX", "ADV", "ADJ") or (first.tag == "VB" and lower not in ("love", "hate", "prefer", "enjoy")):
+        if lower in _IS:
+            self._mentioned = True
+            return f"{self._voices.first} is "
+        if first.pos not in ("VERB", "AUX") or (first.tag == "VB" and lower not in _STATIVE):
             return ""
         self._mentioned = True
-        if lower in _IS:
-            return f"{self._voices.first} is "
         if lower == "been":
             return f"{self._voices.first} has "
         if first.tag in ("VBP", "VB"):
@@ -220,7 +229,9 @@ class _Writer:
         lower = token.text.casefold().replace("’", "'")
         if lower == "'d":
             head = self._tokens[token.head]
-            return " had" if head.tag == "VBN" or "better" in [t.text for t in self._tokens if t.head == token.head] else " would"
+            return (
+                " had" if head.tag == "VBN" or "better" in [t.text for t in self._tokens if t.head == token.head] else " would"
+            )
         if number == "plural":
             return plural(token.text)
         return singular(token.text, token.tag in ("VBP", "VB", "VBZ", "NN", "NNP", "MD") or lower in ("do", "have"))
@@ -240,7 +251,10 @@ def _verbs(tokens: Sequence[Token]) -> dict[int, tuple[int, ...]]:
 
 
 def _finite(tokens: Sequence[Token], verb: int) -> int:
-    return next((i for i, t in enumerate(tokens) if t.head == verb and t.dep in ("aux", "auxpass") and t.tag != "TO" and i != verb), verb)
+    return next(
+        (i for i, t in enumerate(tokens) if t.head == verb and t.dep in ("aux", "auxpass") and t.tag != "TO" and i != verb),
+        verb,
+    )
 
 
 def _joined(tokens: Sequence[Token], verb: int) -> list[int]:

@@ -1,0 +1,141 @@
+"""Keep what a conversation gives: idempotent, resumable, one transaction a batch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hybrid.api.extraction import Cancel, Progress, accounted, annotate, outputs, usage_of, with_user
+from hybrid.config import Settings
+from hybrid.data import Conversation, Document, Statement
+from hybrid.errors import CancelledError
+from hybrid.memory import Changes, Known, Operation, identifier
+from hybrid.refine import ModelUse, refine
+from hybrid.runtime.runtime import Runtime
+from hybrid.schemas import Schema, named
+from hybrid.store import ConversationRecord, Store, turn_hash
+
+# With a model, so many statements are refined before what they gave is committed.
+_BATCH = 8
+
+
+def remember(
+    conversation: Conversation,
+    store: Store,
+    schema: str = "memories",
+    user: str | None = None,
+    runtime: Runtime | None = None,
+    *,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    cancel: Cancel | None = None,
+) -> Changes:
+    """Extract a conversation and keep the result; the same conversation again adds nothing, a longer one only what is new.
+
+    With a runtime, the result is committed every few statements, so that a call that was interrupted goes on where it
+    stopped. Raises UsageError, StoreError, CancelledError (everything committed so far is kept).
+    """
+    settings = with_user(settings or Settings(), user)
+    document = annotate(conversation, settings, cancel=cancel)
+    return remembered(document, store, Run(named(schema), settings, runtime, progress, cancel))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Hold what one call of remember works with."""
+
+    schema: Schema[Any]
+    settings: Settings
+    runtime: Runtime | None = None
+    progress: Progress | None = None
+    cancel: Cancel | None = None
+
+
+def remembered(document: Document, store: Store, run: Run) -> Changes:
+    started = time.perf_counter()
+    conversation = _conversation_id(document, store, run)
+    stored = store.conversation(conversation)
+    done = set(stored.turns) if stored is not None and run.schema.name in stored.schemas else set()
+    if done and _reinterpreted(document, store, conversation, run):
+        store.retract(conversation, run.schema.name)
+        done = set()
+    new = [s for s in document.statements if any(ref not in done for ref in s.refs)]
+    operations: list[Operation] = []
+    use, kept, rejected = ModelUse(), [], []
+    for batch in _batches(new, run.runtime is not None):
+        if run.cancel is not None and run.cancel():
+            raise CancelledError("stopped by the caller", "what was committed is kept; the same call goes on from there")
+        part = replace(document, statements=tuple(batch))
+        if run.runtime is not None:
+            part, spent = refine(part, run.runtime, deadline_s=run.settings.deadline_s, cancel=run.cancel)
+            use = use.plus(spent)
+        known = store.known(run.schema.name, run.settings.user, besides=conversation)
+        made, refused, asked = outputs(run.schema, part, known, run.settings, run.runtime)
+        use, kept, rejected = use.plus(asked), [*kept, *made], [*rejected, *refused]
+        rows = tuple(replace(run.schema.memory(o, conversation), user=run.settings.user) for o in made)
+        changes = run.schema.merge(rows, known)
+        store.commit(_record(part, conversation, run, upto=batch[-1].refs[0]), changes)
+        operations.extend(changes)
+        if run.progress is not None:
+            run.progress(len(operations), len(new))
+    store.commit(_record(replace(document, statements=()), conversation, run), ())
+    usage = usage_of(run.runtime, use, started)
+    extraction = accounted(run.schema, document, tuple(kept), tuple(rejected), usage)
+    fresh = sum(t.ref not in (stored.turns if stored else {}) for t in document.turns)
+    return Changes(conversation, tuple(operations), len(document.turns), fresh, extraction)
+
+
+def _conversation_id(document: Document, store: Store, run: Run) -> str:
+    """Return the id by which the conversation is known: its first turn's, so that it may grow."""
+    hashes = [turn_hash(turn) for turn in document.turns]
+    user = run.settings.user or ""
+    wanted = identifier("conversation", user, hashes[0] if hashes else "")
+    stored = store.conversation(wanted)
+    if stored is not None:
+        same = all(stored.turns.get(t.ref, h) == h for t, h in zip(document.turns, hashes, strict=True))
+        if not same or len(stored.turns) > len(hashes):
+            # Two conversations may begin alike; the whole of this one names it then.
+            return wanted if same else identifier("conversation", user, *hashes)
+    return wanted
+
+
+def _reinterpreted(document: Document, store: Store, conversation: str, run: Run) -> bool:
+    """Say whether what was made of the earlier turns would be made otherwise now that more is known of the people."""
+    drafted = {
+        row.id: row for row in (run.schema.memory(o, conversation) for o in run.schema.draft(document, Known(), run.settings))
+    }
+    mine = [m for m in store.known(run.schema.name, run.settings.user).memories if m.conversation == conversation]
+    if run.schema.name == "facts":
+        mine = [m for m in mine if m.id in drafted]
+    return any(m.id not in drafted or (drafted[m.id].category, drafted[m.id].speaker) != (m.category, m.speaker) for m in mine)
+
+
+def _batches(statements: list[Statement], small: bool) -> Iterable[list[Statement]]:
+    """Cut statements into batches at turn borders, so that a turn is committed whole or not at all."""
+    batch: list[Statement] = []
+    for statement in sorted(statements, key=lambda s: s.refs[0]):
+        if small and len(batch) >= _BATCH and batch[-1].refs[0] != statement.refs[0]:
+            yield batch
+            batch = []
+        batch.append(statement)
+    if batch:
+        yield batch
+
+
+def _record(document: Document, conversation: str, run: Run, upto: str | None = None) -> ConversationRecord:
+    source = document.conversation.source
+    return ConversationRecord(
+        id=conversation,
+        schema=run.schema.name,
+        source=Path(source).name if source else None,
+        format=document.conversation.format,
+        session_time=document.conversation.session_time,
+        user=run.settings.user,
+        participants=document.participants,
+        turns=tuple(t for t in document.turns if upto is None or t.ref <= upto),
+        statements=document.statements,
+        keys={s.id: run.schema.count_key(s) for s in document.statements} if run.schema.count_key else {},
+    )

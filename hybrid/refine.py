@@ -1,0 +1,140 @@
+"""The model's part that every schema shares: better wording and a better topic for one statement at a time.
+
+The statement exists first as the rules made it. What the model answers replaces a field only where it passes the checks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hybrid.checks import refusal
+from hybrid.data import Document, Statement
+from hybrid.errors import CancelledError, PromptTooLongError
+from hybrid.prompts import render
+from hybrid.runtime.runtime import Runtime
+
+PROMPT = "refine.v1"
+_WORDABLE = (
+    "event",
+    "plan",
+    "fact",
+    "preference",
+    "habit",
+    "feeling",
+    "commitment",
+    "decision",
+    "lesson",
+    "constraint",
+    "attribute",
+)
+_TOPICAL = ("event", "plan", "feeling", "commitment", "preference", "habit")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """Count what the model was asked, what it wrote, and what became of it."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    accepted: int = 0
+    refused: Mapping[str, int] = field(default_factory=dict)
+
+    def plus(self, other: ModelUse) -> ModelUse:
+        """Return the sum of two counts."""
+        return ModelUse(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.accepted + other.accepted,
+            dict(Counter(self.refused) + Counter(other.refused)),
+        )
+
+
+def refine(
+    document: Document,
+    runtime: Runtime,
+    *,
+    deadline_s: float = 20.0,
+    wanted: Callable[[Statement], bool] = lambda _: True,
+    progress: Callable[[int, int], None] | None = None,
+    cancel: Callable[[], bool] | None = None,
+) -> tuple[Document, ModelUse]:
+    """Return the document with its statements better said, and what the model cost.
+
+    `progress` gets (done, total) after each statement. Raises CancelledError where `cancel` says so.
+    """
+    use = ModelUse()
+    refined: list[Statement] = []
+    total = len(document.statements)
+    for number, statement in enumerate(document.statements, 1):
+        if cancel is not None and cancel():
+            raise CancelledError("stopped by the caller", "what was stored before is kept")
+        better, spent = statement, ModelUse()
+        if statement.kind in _WORDABLE and statement.language == "en" and wanted(statement):
+            better, spent = _one(statement, runtime, deadline_s)
+        use = use.plus(spent)
+        refined.append(better)
+        if progress is not None:
+            progress(number, total)
+    return replace(document, statements=tuple(refined)), use
+
+
+def _one(statement: Statement, runtime: Runtime, deadline_s: float) -> tuple[Statement, ModelUse]:
+    topics = _topics(statement)
+    prompt = render(PROMPT, text=statement.text, topics=topics)
+    schema = _schema(statement, topics)
+    try:
+        completion = runtime.answer(prompt, schema, max_tokens=_budget(statement), deadline_s=deadline_s)
+    except PromptTooLongError:
+        # The statement stays as the rules made it; nothing of it is cut to make it fit.
+        return statement, ModelUse(refused={"prompt too long": 1})
+    use = ModelUse(1, completion.prompt_tokens, completion.completion_tokens)
+    if completion.values is None:
+        return statement, use.plus(ModelUse(refused={completion.reason or "unusable": 1}))
+    return _applied(statement, completion.values, topics, use)
+
+
+def _applied(
+    statement: Statement, values: Mapping[str, Any], topics: tuple[str, ...], use: ModelUse
+) -> tuple[Statement, ModelUse]:
+    text = str(values.get("text", "")).strip()
+    reason = refusal(text, statement)
+    if reason is None:
+        statement = replace(statement, text=text, filled_by={**statement.filled_by, "text": "model"})
+        use = use.plus(ModelUse(accepted=1))
+    else:
+        use = use.plus(ModelUse(refused={reason: 1}))
+    topic = values.get("topic")
+    if isinstance(topic, str) and topic in topics and len(topics) > 1:
+        statement = replace(statement, topic=_key(topic), filled_by={**statement.filled_by, "topic": "model"})
+        use = use.plus(ModelUse(accepted=1))
+    return statement, use
+
+
+def _topics(statement: Statement) -> tuple[str, ...]:
+    """Return the topics to choose from: what the rules found, never a lexicon's or a name's, which are better already."""
+    if statement.kind not in _TOPICAL or statement.details.get("attribute"):
+        return ()
+    found = tuple(dict.fromkeys(t for t in statement.topics if t))
+    lexical = statement.kind in ("preference", "habit") and _key(found[0] if found else "") != statement.topic
+    return () if lexical or len(found) < 2 else found[:4]
+
+
+def _schema(statement: Statement, topics: tuple[str, ...]) -> dict[str, Any]:
+    properties: dict[str, Any] = {}
+    if topics:
+        properties["topic"] = {"enum": list(topics)}
+    properties["text"] = {"type": "string", "maxLength": min(400, int(len(statement.text) * 1.25) + 20)}
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _budget(statement: Statement) -> int:
+    return min(160, 24 + len(statement.text) // 3)
+
+
+def _key(phrase: str) -> str:
+    return "_".join("".join(c if c.isalnum() else " " for c in phrase.casefold()).split()[:4])
