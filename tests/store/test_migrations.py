@@ -15,7 +15,8 @@ def test_migrations_are_numbered_from_one_without_gaps() -> None:
     assert [number for number, _ in migrations()] == list(range(1, newest() + 1))
 
 
-def test_a_new_file_has_the_newest_version(store: Store, path: Path) -> None:
+def test_a_new_file_has_the_newest_version(path: Path) -> None:
+    Store(path)
     with contextlib.closing(duckdb.connect(str(path))) as connection:
         assert connection.execute("SELECT version FROM schema_version ORDER BY version").fetchall() == [
             (number,) for number, _ in migrations()

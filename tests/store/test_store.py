@@ -35,6 +35,19 @@ EVERYTHING = {
 }
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Give a store with five memories to tests that only read: three that hold, a deleted and an expired one."""
+    store = Store(tmp_path_factory.mktemp("kept") / "memories.duckdb")
+    store.add("Ines moved.", "event", id="a", schema="memories", subject="Ines", conversation="c1")
+    store.add("Rui moved.", "event", id="b", subject="Rui ⛵")
+    store.add("Ana moved.", "habit", id="c", user="ines", evidence=["E00000001"], conversation="c1")
+    store.add("Eva moved.", "habit", id="gone")
+    store.add("Leo moved.", "habit", id="old", expires_at=(date.today() - timedelta(days=1)).isoformat())
+    store.delete("gone")
+    return store
+
+
 def test_every_column_comes_back_as_it_went_in(store: Store) -> None:
     added = store.add("Inês moved to Porto 🏠.", "event", schema="memories", id="m-own", **EVERYTHING)
     found = store.get("m-own")
@@ -88,11 +101,11 @@ def test_unknown_names_become_fields_and_when_gives_the_days(store: Store) -> No
         ("Rui sails.", "event", {"id": 5}),
     ],
 )
-def test_what_cannot_be_a_memory_is_refused(store: Store, text: str, category: str, values: dict[str, object]) -> None:
+def test_what_cannot_be_a_memory_is_refused(untouched: Store, text: str, category: str, values: dict[str, object]) -> None:
     with pytest.raises(UsageError) as caught:
-        store.add(text, category, **values)
+        untouched.add(text, category, **values)
     assert caught.value.hint
-    assert store.list() == []
+    assert untouched.list() == []
 
 
 def test_a_taken_id_is_refused(store: Store) -> None:
@@ -147,13 +160,11 @@ def test_a_deleted_memory_leaves_only_its_history(store: Store) -> None:
 
 
 @pytest.mark.parametrize("call", ["get", "delete", "history", "evidence", "forget"])
-@pytest.mark.parametrize("wanted", ["nobody", "", "'; DROP TABLE memories; --", "%", "m1\x00", "\ud800"])
-def test_an_unknown_id_is_named_as_such(store: Store, call: str, wanted: str) -> None:
-    store.add("Rui sails.", "event", id="m1")
+@pytest.mark.parametrize("wanted", ["nobody", "'; DROP TABLE memories; --", "a\x00", "\ud800"])
+def test_an_unknown_id_is_named_as_such(kept: Store, call: str, wanted: str) -> None:
     with pytest.raises(UnknownMemoryError) as caught:
-        getattr(store, call)(wanted)
+        getattr(kept, call)(wanted)
     assert caught.value.hint
-    assert len(store.list()) == 1
 
 
 @pytest.mark.parametrize(
@@ -174,17 +185,11 @@ def test_an_unknown_id_is_named_as_such(store: Store, call: str, wanted: str) ->
         ({"status": None, "schema": None, "category": None}, ["a", "b", "c", "gone", "old"]),
     ],
 )
-def test_filters_admit_what_they_name(store: Store, filters: dict[str, object], expected: list[str]) -> None:
-    store.add("Ines moved.", "event", id="a", schema="memories", subject="Ines", conversation="c1")
-    store.add("Rui moved.", "event", id="b", subject="Rui ⛵")
-    store.add("Ana moved.", "habit", id="c", user="ines", evidence=["E00000001"], conversation="c1")
-    store.add("Eva moved.", "habit", id="gone")
-    store.add("Leo moved.", "habit", id="old", expires_at=(date.today() - timedelta(days=1)).isoformat())
-    store.delete("gone")
+def test_filters_admit_what_they_name(kept: Store, filters: dict[str, object], expected: list[str]) -> None:
     if filters.get("status", "") is None:
         filters = {**filters, "expired": True}
-    assert [memory.id for memory in store.list(**filters)] == expected  # type: ignore[arg-type]
-    assert sorted(hit.id for hit in store.search("moved", **filters)) == sorted(expected)  # type: ignore[arg-type]
+    assert [memory.id for memory in kept.list(**filters)] == expected  # type: ignore[arg-type]
+    assert sorted(hit.id for hit in kept.search("moved", **filters)) == sorted(expected)  # type: ignore[arg-type]
 
 
 def test_the_last_day_still_counts(store: Store) -> None:
@@ -203,9 +208,9 @@ def test_the_last_day_still_counts(store: Store) -> None:
         lambda store: store.forget("m1", everything=True),
     ],
 )
-def test_arguments_that_are_not_allowed_say_what_is(store: Store, call) -> None:  # type: ignore[no-untyped-def]
+def test_arguments_that_are_not_allowed_say_what_is(untouched: Store, call) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(UsageError) as caught:
-        call(store)
+        call(untouched)
     assert caught.value.hint
 
 
@@ -222,7 +227,7 @@ def test_a_hit_has_everything_of_its_memory(store: Store) -> None:
         _ = hit.colour
 
 
-def test_sixteen_threads_lose_nothing(store: Store, path: Path) -> None:
+def test_eight_threads_lose_nothing(store: Store, path: Path) -> None:
     errors: list[Exception] = []
 
     def work(number: int) -> None:
@@ -234,13 +239,13 @@ def test_sixteen_threads_lose_nothing(store: Store, path: Path) -> None:
         except (HybridError, AssertionError) as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert errors == []
-    assert {memory.id for memory in store.list()} == {f"m{number}" for number in range(16)}
+    assert {memory.id for memory in store.list()} == {f"m{number}" for number in range(8)}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps rights elsewhere")

@@ -96,14 +96,14 @@ def test_a_line_needs_only_id_text_and_category(store: Store, tmp_path: Path) ->
         ('{"id": "k2", "text": "Ines", "category": "x", "status": "odd"}', "line 2"),
     ],
 )
-def test_a_broken_line_is_named_and_nothing_is_taken_in(store: Store, tmp_path: Path, line: str, place: str) -> None:
+def test_a_broken_line_is_named_and_nothing_is_taken_in(untouched: Store, tmp_path: Path, line: str, place: str) -> None:
     file = tmp_path / "broken.jsonl"
     file.write_text('{"id": "k1", "text": "Ines sails.", "category": "habit"}\n' + line + "\n", encoding="utf-8")
     with pytest.raises(FormatError) as caught:
-        store.import_(file)
+        untouched.import_(file)
     assert place in caught.value.message
     assert "Ines" not in caught.value.message
-    assert store.list() == []
+    assert untouched.list() == []
 
 
 def test_files_that_cannot_be_used_are_named(full: Store, path: Path, tmp_path: Path) -> None:
