@@ -13,9 +13,9 @@ _SAVE = "save the conversation as text in UTF-8"
 
 def load(path: Path, limit_bytes: int = LIMIT_BYTES) -> str:
     """Return the text of a file. Raises InputError for what cannot be opened, FormatError for what is no text."""
-    if path.is_dir():
-        raise InputError(f"{path} is a folder", "give the file of one conversation")
     try:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder", "give the file of one conversation")
         with path.open("rb") as stream:
             raw = stream.read(limit_bytes + 1)
     except FileNotFoundError as error:

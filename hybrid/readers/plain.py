@@ -20,6 +20,7 @@ Style = Literal["line", "bracket", "bold"]
 Voice = tuple[Role, Literal["role", "name", "handle"]]
 _STYLES: tuple[Style, ...] = ("bracket", "bold", "line")
 _QUOTED = re.compile(r"\s*[\"“”„«‘'].*[\"”“»’']\s*", re.DOTALL)
+_STAMP_STARTS = frozenset("0123456789[\u200e\u200f")
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}[T ,]")
 
 
@@ -124,15 +125,18 @@ def _speaking(found: list[_Header], first: int, filled: int) -> list[_Header]:
 
 def _candidates(lines: list[str]) -> Iterator[_Header]:
     by_id = {rule.id: rule.pattern for rule in rules.load("speakers").rules}
-    marks: tuple[tuple[Style, regex.Pattern[str]], ...] = tuple((s, by_id[f"speakers.mark.{s}"]) for s in _STYLES)
+    marks: dict[Style, regex.Pattern[str]] = {style: by_id[f"speakers.mark.{style}"] for style in _STYLES}
+    stamps = by_id["speakers.stamp"]
     known: dict[tuple[str, Style], Voice | None] = {}
     for number, line in enumerate(lines):
-        stamp = by_id["speakers.stamp"].match(line)
-        rest = line[stamp.end() :] if stamp else line.lstrip("\u200e\u200f")
-        found = next(((style, match) for style, mark in marks if (match := mark.match(rest)) is not None), None)
-        if found is None:
+        if ":" not in line and "：" not in line:
             continue
-        style, match = found
+        stamp = stamps.match(line) if line[:1] in _STAMP_STARTS else None
+        rest = line[stamp.end() :] if stamp else line.lstrip("\u200e\u200f")
+        style: Style = "bracket" if rest[:1] == "[" else "bold" if rest[:2] == "**" else "line"
+        match = marks[style].match(rest)
+        if match is None:
+            continue
         label = match["label"].strip()
         if (label, style) not in known:
             known[label, style] = _voice(label, style, by_id)

@@ -152,8 +152,8 @@ def _role(item: Mapping[str, Any], name: str | None, number: int) -> Role:
 def _safe(role: Any) -> str:
     if not isinstance(role, str):
         return f"({describe(role)})"
-    word = re.sub(r"[^\w-]", "?", role[:24], flags=re.ASCII)
-    return f"'{word}{'…' if len(role) > 24 else ''}'"
+    word = re.match(r"\w{0,16}", role.strip(), re.ASCII)
+    return f"'{word[0] if word else ''}{'' if word and word[0] == role else '…'}'"
 
 
 def _text(content: Any, number: int, tally: Tally) -> str:

@@ -13,6 +13,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _SPOKEN = re.compile(r"(\d{1,2}):(\d{2})\s*([ap])\.?m\.?\s+on\s+(\d{1,2})\s+([a-z]{3})[a-z]*,?\s+(\d{4})", re.IGNORECASE)
 _SLASHED = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})(?:\s+\(\w+\))?(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?)?")
 _EPOCH = re.compile(r"\d{9,17}(?:\.\d+)?")
+_EPOCH_END = datetime(2200, 1, 1, tzinfo=UTC).timestamp()
 _ALLOWED = "allowed: 2023-06-09, 2023-06-09T10:30, 2023-06-09T10:30+02:00, or now; years 1900 to 2199"
 
 
@@ -38,7 +39,7 @@ def message_time(value: Any) -> datetime | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):
-        return _epoch(float(value))
+        return _epoch(value)
     text = str(value).strip()
     if _EPOCH.fullmatch(text):
         return _epoch(float(text))
@@ -50,11 +51,11 @@ def message_time(value: Any) -> datetime | None:
 
 
 def _epoch(value: float) -> datetime | None:
+    if not 0 < value < 1e17:
+        return None
     while value > 1e11:
         value /= 1000
-    if not 0 < value < 7.25e9:
-        return None
-    return datetime.fromtimestamp(value, UTC)
+    return datetime.fromtimestamp(value, UTC) if value < _EPOCH_END else None
 
 
 def _spoken(text: str) -> datetime | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import regex
 
+from hybrid import rules
 from hybrid.data import Turn
 
 UNKNOWN = "und"
@@ -32,8 +33,10 @@ _SCRIPTS: tuple[tuple[str, tuple[str, ...]], ...] = (
 _DENSE = frozenset({"ja", "zh", "ko"})
 _LETTERS_ENOUGH = 12
 _SURE = 0.5
-_LIKELY = 0.15
+_LIKELY = 0.3
 _SAMPLE = 4_000
+_LETTER = regex.compile(r"\p{Latin}")
+_WORD = regex.compile(r"[\p{L}\p{M}]+(?:['’]\p{L}+)?")
 
 
 def detect(turns: Sequence[Turn], wanted: str = "auto") -> tuple[str | None, tuple[str, ...]]:
@@ -49,12 +52,23 @@ def detect(turns: Sequence[Turn], wanted: str = "auto") -> tuple[str | None, tup
         return None, ()
     own = [_of(turn.text[:_SAMPLE]) for turn in turns]
     spoken = [n for n, turn in enumerate(turns) if turn.role == "user"] or list(range(len(turns)))
+    main = _commonest(turns, own, spoken) or _together(turns, spoken)
+    latin = main if main in _LATIN else _latin(turns, own)
+    return main, tuple(code or (latin if _LETTER.search(turn.text) else main) for turn, code in zip(turns, own, strict=True))
+
+
+def _commonest(turns: Sequence[Turn], own: Sequence[str | None], among: Sequence[int]) -> str | None:
     letters: Counter[str] = Counter()
-    for n in spoken:
+    for n in among:
         if (shown := own[n]) is not None:
             letters[shown] += sum(map(str.isalpha, turns[n].text))
-    main = letters.most_common(1)[0][0] if letters else _together(turns, spoken)
-    return main, tuple(code or main for code in own)
+    return letters.most_common(1)[0][0] if letters else None
+
+
+def _latin(turns: Sequence[Turn], own: Sequence[str | None]) -> str:
+    """Return the language of short turns in Latin letters where the conversation's is written in another script."""
+    sure = _commonest(turns, own, [n for n, code in enumerate(own) if code in _LATIN])
+    return sure or _together(turns, [n for n, turn in enumerate(turns) if own[n] is None and _LETTER.search(turn.text)])
 
 
 def _of(text: str) -> str | None:
@@ -77,8 +91,19 @@ def _together(turns: Sequence[Turn], spoken: Sequence[int]) -> str:
     count = sum(map(str.isalpha, text))
     if not count:
         return UNKNOWN
-    code, probability = _identifier(_by_script(text, count)).classify(text)
+    candidates = _by_script(text, count)
+    if candidates is _LATIN and (word := _by_words(text)) is not None:
+        return word
+    code, probability = _identifier(candidates).classify(text)
     return str(code) if probability >= _LIKELY else UNKNOWN
+
+
+def _by_words(text: str) -> str | None:
+    """Return the language whose common words stand in the text most often, None where two are even."""
+    said = _WORD.findall(text.casefold())
+    words = {name[6:]: set(listed) for name, listed in rules.load("speakers").vocabulary.items() if name.startswith("words_")}
+    (first, most), (_, second) = Counter({code: sum(w in own for w in said) for code, own in words.items()}).most_common(2)
+    return first if most > second else None
 
 
 def _by_script(text: str, letters: int) -> tuple[str, ...]:
