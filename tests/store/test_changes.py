@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -27,21 +28,11 @@ def everything(store: Store) -> list[Memory]:
 
 
 def state(store: Store) -> dict[str, object]:
-    """Return all that the store holds of memories, without the clock's times and the rows' numbers."""
-    timeless = {"at": None, "seq": None}
-    memories = everything(store)
-    clean = []
-    for memory in memories:
-        for step in store.history(memory.id):
-            images = {
-                name: {**step[name], "created_at": None, "updated_at": None} if step[name] else None
-                for name in ("before", "after")
-            }
-            clean.append({**step, **timeless, **images})
+    """Return all that the store holds of memories, without the times that its clock gave."""
+    file = store.path.with_suffix(".jsonl")
+    store.export(file)
     return {
-        "memories": [replace(m, created_at=None, updated_at=None) for m in memories],
-        "history": clean,
-        "evidence": [store.evidence(m.id) for m in memories],
+        "memories": re.sub(r'"(created_at|updated_at|at)":"[^"]*"', "", file.read_text(encoding="utf-8")),
         "found": [(hit.id, round(hit.score, 4)) for hit in store.search("Ines Porto tortoise")],
     }
 
