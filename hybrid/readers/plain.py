@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -84,15 +84,28 @@ def _headers(lines: list[str]) -> list[_Header]:
     found = list(_candidates(lines))
     if not found:
         return []
-    shapes = Counter(header.shape for header in found)
-    shape = max(shapes, key=lambda one: (shapes[one], one == found[0].shape))
-    found = [h for h in found if h.shape == shape or (h.kind == "role" and shape[0] != "line")]
-    found = _spaced(found)
-    quoted = sum(_QUOTED.fullmatch(header.body) is not None for header in found)
-    if quoted * 2 < len(found):
-        found = [header for header in found if not _QUOTED.fullmatch(header.body)]
     first = next(number for number, line in enumerate(lines) if line.strip())
+    shapes = Counter(header.shape for header in found)
+    shape = found[0].shape if found[0].line == first else max(shapes, key=lambda one: (shapes[one], one == found[0].shape))
+    found = [h for h in found if h.shape == shape or (h.kind == "role" and shape[0] != "line")]
+    if found[0].line == first and found[0].kind == "role" and len({h.voice for h in found if h.kind == "role"}) > 1:
+        found = [header for header in found if header.kind == "role"]
+    found = _alike(_alike(_spaced(found), _quoted), _empty)
     return _speaking(found, first, sum(1 for line in lines if line.strip()))
+
+
+def _alike(found: list[_Header], odd: Callable[[_Header], bool]) -> list[_Header]:
+    """Leave out the headers that are odd, unless half of them are."""
+    kept = [header for header in found if not odd(header)]
+    return kept if len(kept) * 2 > len(found) else found
+
+
+def _quoted(header: _Header) -> bool:
+    return _QUOTED.fullmatch(header.body) is not None
+
+
+def _empty(header: _Header) -> bool:
+    return header.kind != "role" and not header.body.strip()
 
 
 def _spaced(found: list[_Header]) -> list[_Header]:

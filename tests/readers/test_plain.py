@@ -44,6 +44,14 @@ TRANSCRIPTS = [
         [("Mira", "one"), ("Tom", "he said\nMira: three"), ("Mira", "four"), ("Tom", "five")],
     ),
     ("[Mira]: he said\nTom: three\n[Tom]: five", [("Mira", "he said\nTom: three"), ("Tom", "five")]),
+    (
+        "Mira: what?\nTom: this.\nRigging:\n- rope\nMira: ok",
+        [("Mira", "what?"), ("Tom", "this.\nRigging:\n- rope"), ("Mira", "ok")],
+    ),
+    (
+        "Mira: what?\n**Hull:** oak\n**Mast:** pine\nMira: ok",
+        [("Mira", "what?\n**Hull:** oak\n**Mast:** pine"), ("Mira", "ok")],
+    ),
     ("Speaker 1: hi\nSpeaker 2: yo", [("Speaker 1", "hi"), ("Speaker 2", "yo")]),
 ]
 
@@ -73,6 +81,14 @@ ROLES = [
     (
         "Human: hi\n\nAI: hello\n\nSystem: be kind\n\nTool: 42",
         [("user", None, "hi"), ("assistant", None, "hello"), ("system", None, "be kind"), ("tool", None, "42")],
+    ),
+    (
+        "User: a plan?\nAssistant: Sure.\nAdditional Tips:\nANDY: walk in\n**Hull:** oak\nUser: ok",
+        [
+            ("user", None, "a plan?"),
+            ("assistant", None, "Sure.\nAdditional Tips:\nANDY: walk in\n**Hull:** oak"),
+            ("user", None, "ok"),
+        ],
     ),
     ("Me: hi\nTom: yo", [("user", None, "hi"), ("user", "Tom", "yo")]),
     ("User: [Mira]: I sail. [Tom]: I row.", [("user", None, "[Mira]: I sail. [Tom]: I row.")]),
