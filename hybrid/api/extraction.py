@@ -60,7 +60,7 @@ class Extraction:
             "skipped": to_json(self.skipped),
             "turns": turns,
             "usage": to_json(self.usage),
-            "notes": list(self.document.notes),
+            "notes": [*self.document.conversation.notes, *self.document.notes],
         }
 
     def document_form(self) -> Any:

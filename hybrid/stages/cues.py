@@ -54,6 +54,9 @@ def matches(rule: Rule, turn: Turn, sentences: Iterable[Sentence]) -> Iterator[M
     """Yield where a rule applies in a turn, its conditions on role, person, tense and question included."""
     if turn.role not in rule.values.get("roles", ("user",)):
         return
+    needs = rule.values.get("needs")
+    if needs and not any(word in turn.text.casefold() for word in needs):
+        return
     if rule.values.get("scope") == "turn":
         match = rule.pattern.search(_plain(turn.text))
         if match:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from hybrid.data import Mention, Sentence, Token
+from hybrid.stages.linguistics.clauses import clauses
 
 Parsed = tuple[tuple[Sentence, ...], tuple[Mention, ...]]
 Person = Literal["first", "second", "third", "none"]
@@ -34,6 +35,10 @@ _SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
 # Not a sentence border for the parser, but one for people who chat.
 _BORDER = re.compile(r"\n+")
 _MARKS = re.compile(r"(?<=[.!?。！？…])[\"'”’)]*\s*")
+# A capital that does not merely open a sentence, "I" left out.
+_CAPITAL = re.compile(r"(?<![.!?…\n])(?<!^)[\s\"'“(][A-Z](?!['’\s,.!?]|$)")
+# Past and present look alike; of oneself one tells the past.
+_INVARIANT = {"hurt", "put", "cut", "set", "hit", "quit", "let", "split", "shut", "burst", "spread", "bet", "beat", "cast"}
 _MAX_PIECE = 20_000
 
 
@@ -52,7 +57,11 @@ def parsed(texts: Sequence[tuple[str, str]]) -> Iterator[Parsed]:
         pipeline = _pipeline(names["en"])
         chunks = [(index, offset, chunk) for index, text in full for offset, chunk in _chunks(text)]
         with pipeline.memory_zone():
-            docs = pipeline.pipe((chunk for _, _, chunk in chunks), batch_size=64)
+            docs = list(pipeline.pipe((chunk for _, _, chunk in chunks), batch_size=64, disable=["ner"]))
+            # Finding entities costs as much as all the rest, and only capitals can be one.
+            named = [doc for doc in docs if _CAPITAL.search(doc.text)]
+            for _ in pipeline.get_pipe("ner").pipe(named, batch_size=64):
+                pass
             for (index, offset, _), doc in zip(chunks, docs, strict=True):
                 before = results.get(index, ((), ()))
                 sentences, mentions = _copied(doc, offset)
@@ -94,7 +103,10 @@ def _copied(doc: Any, offset: int) -> Parsed:
             continue
         index = {token.i: number for number, token in enumerate(words)}
         tokens = tuple(_token(token, index, offset) for token in words)
-        sentences.append(_described(tokens, doc.text[words[0].idx : words[-1].idx + len(words[-1])]))
+        asked = tokens[-1].text.rstrip("\"'”’) ").endswith("?") or "?" in tokens[-1].text
+        for clause in clauses(tokens):
+            start, end = clause[0].start - offset, clause[-1].end - offset
+            sentences.append(_described(clause, doc.text[start:end], asked))
     entities = tuple(
         Mention("", ent.start_char + offset, ent.end_char + offset, ent.text, _TYPES[ent.label_])
         for ent in doc.ents
@@ -119,7 +131,7 @@ def _token(token: Any, index: dict[int, int], offset: int) -> Token:
     )
 
 
-def _described(tokens: tuple[Token, ...], text: str) -> Sentence:
+def _described(tokens: tuple[Token, ...], text: str, asked: bool) -> Sentence:
     root = next((i for i, t in enumerate(tokens) if t.dep == "ROOT"), 0)
     subject = next((t for t in tokens if t.head == root and t.dep in _SUBJECTS), None)
     return Sentence(
@@ -128,17 +140,20 @@ def _described(tokens: tuple[Token, ...], text: str) -> Sentence:
         end=tokens[-1].end,
         text=text,
         tokens=tokens,
-        person=_person(subject),
+        person=_person(subject, tokens),
         tense=_tense(tokens, root),
         subject=subject.text if subject else None,
         negated=any(t.dep == "neg" and t.head == root for t in tokens),
-        question=text.rstrip().rstrip("\"'”’) ").endswith("?"),
+        question=asked,
     )
 
 
-def _person(subject: Token | None) -> Person:
+def _person(subject: Token | None, tokens: tuple[Token, ...]) -> Person:
     if subject is None:
         return "none"
+    place = tokens.index(subject)
+    if any(t.head == place and t.dep == "conj" and t.text.casefold() in ("i", "me") for t in tokens):
+        return "first"
     word = subject.text.casefold()
     return "first" if word in _FIRST else "second" if word in _SECOND else "third"
 
@@ -153,7 +168,8 @@ def _tense(tokens: tuple[Token, ...], root: int) -> Tense:
     finite = next((t for t in chain if t.tag in ("VBD", "VBP", "VBZ", "MD")), None)
     if finite is None:
         return "past" if tokens[root].tag in ("VBD", "VBN") else "none"
-    return "past" if finite.tag == "VBD" else "present"
+    same = finite.tag == "VBP" and finite.text.casefold() in _INVARIANT and finite is tokens[root]
+    return "past" if finite.tag == "VBD" or same else "present"
 
 
 def _going_to(tokens: tuple[Token, ...], root: int) -> bool:

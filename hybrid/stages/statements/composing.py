@@ -7,25 +7,25 @@ from typing import Any
 
 from hybrid.data import Kind, Rejection, Sentence, Statement, Turn
 from hybrid.stages.statements import topics
-from hybrid.stages.statements.building import Builder
 from hybrid.stages.statements.composites import Composite
+from hybrid.stages.statements.context import Context
 from hybrid.stages.statements.scoring import confidence
 from hybrid.stages.statements.writing import UnknownAddressee, Voices, finished, third_person
 
 _LABELS = {"problem": "Problem", "cause": "Cause", "solution": "Solution", "outcome": "Outcome"}
 
 
-def composed(composite: Composite, turn: Turn, builder: Builder) -> Statement | Rejection:
+def composed(composite: Composite, turn: Turn, context: Context) -> Statement | Rejection:
     """Return the statement of a case, a procedure or the use of a tool."""
-    speaker = builder.speakers.name(turn)
+    speaker = context.speakers.name(turn)
     try:
-        kind, text, topic, details = _worded(composite, turn, builder)
+        kind, text, topic, details = _worded(composite, turn, context)
     except UnknownAddressee:
         return Rejection("addressee unknown", (turn.ref,), turn.text[:200])
     first, last = composite.spans[0], composite.spans[-1]
     quote = turn.text[first.start : last.end] if first.ref == last.ref else turn.text
-    people = tuple(dict.fromkeys(m.text for m in builder.document.mentions if m.ref == turn.ref and m.type == "person"))
-    dates = [d for d in builder.document.dates if d.ref == turn.ref and d.kind == "date" and d.interval is not None]
+    people = tuple(dict.fromkeys(m.text for m in context.document.mentions if m.ref == turn.ref and m.type == "person"))
+    dates = [d for d in context.document.dates if d.ref == turn.ref and d.kind == "date" and d.interval is not None]
     return Statement(
         id="",
         kind=kind,
@@ -36,8 +36,8 @@ def composed(composite: Composite, turn: Turn, builder: Builder) -> Statement | 
         topic=topic,
         quote=quote,
         evidence=composite.spans,
-        about_user=builder.speakers.is_user(turn),
-        attribution=builder.speakers.attribution(turn, None),
+        about_user=context.speakers.is_user(turn),
+        attribution=context.speakers.attribution(turn, None),
         when=dates[0] if dates else None,
         said=turn.time,
         people=tuple(name for name in people if name != speaker),
@@ -48,9 +48,9 @@ def composed(composite: Composite, turn: Turn, builder: Builder) -> Statement | 
     )
 
 
-def _worded(composite: Composite, turn: Turn, builder: Builder) -> tuple[Kind, str, str, dict[str, Any]]:
+def _worded(composite: Composite, turn: Turn, context: Context) -> tuple[Kind, str, str, dict[str, Any]]:
     if composite.kind == "case":
-        return _case(composite, turn, builder)
+        return _case(composite, turn, context)
     if composite.kind == "procedure":
         steps = composite.details["steps"]
         purpose = composite.details["purpose"] or steps[0]
@@ -59,25 +59,25 @@ def _worded(composite: Composite, turn: Turn, builder: Builder) -> tuple[Kind, s
         text = finished(f"{_without_frame(purpose)}: {listed}")
         return "procedure", text, name, composite.details
     details = composite.details
-    voices = Voices(builder.speakers.name(turn), builder.speakers.addressee(turn), builder.document.participants)
-    said = [s for s in builder.document.sentences if s.ref == turn.ref and not s.question]
-    return "tool_use", " ".join(_told(said, voices, builder, "")), topics.key(details["tool"]), details
+    voices = context.voices(turn)
+    said = [s for s in context.document.sentences if s.ref == turn.ref and not s.question]
+    return "tool_use", " ".join(_told(said, voices, context, "")), topics.key(details["tool"]), details
 
 
-def _told(sentences: Sequence[Sentence], voices: Voices, builder: Builder, before: str) -> list[str]:
+def _told(sentences: Sequence[Sentence], voices: Voices, context: Context, before: str) -> list[str]:
     """Rewrite sentences in order; the name stands where it is first needed, "they" after it."""
     texts: list[str] = []
     for sentence in sentences:
         mentioned = voices.first in " ".join([before, *texts])
-        texts.append(third_person(sentence, voices, builder.dates(sentence), mentioned=mentioned))
+        texts.append(third_person(sentence, voices, context.dates(sentence), mentioned=mentioned))
     return [text for text in texts if text]
 
 
-def _case(composite: Composite, turn: Turn, builder: Builder) -> tuple[Kind, str, str, dict[str, Any]]:
-    voices = Voices(builder.speakers.name(turn), builder.speakers.addressee(turn), builder.document.participants)
+def _case(composite: Composite, turn: Turn, context: Context) -> tuple[Kind, str, str, dict[str, Any]]:
+    voices = context.voices(turn)
     pieces: dict[str, str] = {}
     for name, sentences in composite.details.items():
-        pieces[name] = " ".join(_told(sentences, voices, builder, " ".join(pieces.values())))
+        pieces[name] = " ".join(_told(sentences, voices, context, " ".join(pieces.values())))
     text = " ".join(f"{_LABELS[name]}: {piece}" for name, piece in pieces.items())
     problem = _key_phrase(composite.details["problem"])
     cause = composite.details.get("cause") or composite.details["solution"]

@@ -20,11 +20,11 @@ _PURPOSE = re.compile(
     re.IGNORECASE,
 )
 _FAILURE = re.compile(
-    r"[^.;!?]*\b(?:fail\w*|times? out|breaks?|crash\w*|chokes?|struggle\w*|does(?:n't| not) work|error\w*|skips?|misses)\b[^.;!?]*",
+    r"[^.;!?]*\b(?:common (?:issue|problem|failure)s?|come out|fail\w*|times? out|breaks?|crash\w*|chokes?|struggle\w*|does(?:n't| not) work|error\w*|skips?|misses)\b[^.;!?]*",
     re.IGNORECASE,
 )
 _SUCCESS = re.compile(
-    r"[^.;!?]*\b(?:works? (?:best|well|great|fine)|best for|great for|ideal for|helped|helps|worked)\b[^.;!?]*", re.IGNORECASE
+    r"[^.;!?]*\b(?:works? (?:best|well|great|fine)|best (?:for|when|used|with|if)|great for|ideal for|helped|helps|worked)\b[^.;!?]*", re.IGNORECASE
 )
 _DONE = re.compile(
     r"[^.!?]*\b(?:done when|finished when|complete when|until (?:it|all|every|the)|only when)\b[^.!?]*", re.IGNORECASE

@@ -64,7 +64,7 @@ def third_person(
     if not tokens:
         return ""
     edits = _dated(tokens, dates)
-    writer = _Writer(sentence.tokens, voices, mentioned)
+    writer = _Writer(sentence, voices, mentioned)
     words: list[str] = []
     if begin == 0 and not mentioned:
         words.append(writer.missing_subject(tokens, sentence))
@@ -138,7 +138,9 @@ def _dated(tokens: Sequence[Token], dates: Sequence[ResolvedDate]) -> dict[int, 
 class _Writer:
     """Rewrite the tokens of one sentence in order, remembering whose name has been written."""
 
-    def __init__(self, tokens: Sequence[Token], voices: Voices, mentioned: bool) -> None:
+    def __init__(self, sentence: Sentence, voices: Voices, mentioned: bool) -> None:
+        tokens = sentence.tokens
+        self._past = sentence.tense == "past"
         self._voices = voices
         self._mentioned = mentioned
         self._addressed = False
@@ -184,6 +186,8 @@ class _Writer:
         return f"{self._voices.first} "
 
     def _first(self, token: Token, lower: str) -> str:
+        if self._mentioned and lower == "i" and token.dep == "conj":
+            return self._voices.first
         if self._mentioned:
             if lower in ("i", "we"):
                 self._agree(token, "plural")
@@ -234,7 +238,7 @@ class _Writer:
             )
         if number == "plural":
             return plural(token.text)
-        return singular(token.text, token.tag in ("VBP", "VB", "VBZ", "NN", "NNP", "MD") or lower in ("do", "have"))
+        return singular(token.text, not self._past and token.tag in ("VBP", "VB", "VBZ", "NN", "NNP", "MD") or (not self._past and lower in ("do", "have")))
 
 
 def _verbs(tokens: Sequence[Token]) -> dict[int, tuple[int, ...]]:

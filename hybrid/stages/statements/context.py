@@ -1,0 +1,82 @@
+"""What the document knows about a sentence: its dates, mentions, places and people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from hybrid import rules
+from hybrid.data import Cue, Document, Mention, ResolvedDate, Sentence, Turn
+from hybrid.memory import name_key
+from hybrid.stages.statements.who import Speakers, Subject
+from hybrid.stages.statements.writing import Voices
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Hold a document with its speakers, and look up what belongs to one sentence."""
+
+    document: Document
+    speakers: Speakers
+
+    def dates(self, sentence: Sentence) -> tuple[ResolvedDate, ...]:
+        """Return the dates said in a sentence."""
+        return tuple(
+            d for d in self.document.dates if d.ref == sentence.ref and d.start >= sentence.start and d.end <= sentence.end
+        )
+
+    def mentions(self, sentence: Sentence) -> tuple[Mention, ...]:
+        """Return the people, places and things named in a sentence."""
+        return tuple(
+            m for m in self.document.mentions if m.ref == sentence.ref and m.start >= sentence.start and m.end <= sentence.end
+        )
+
+    def voices(self, turn: Turn, others: dict[int, str] | None = None, first: str | None = None) -> Voices:
+        """Return what the pronouns of a turn mean."""
+        name = first or self.speakers.name(turn)
+        return Voices(name, self.speakers.addressee(turn), self.document.participants, others or {})
+
+    def when(self, sentence: Sentence, cue: Cue | None) -> ResolvedDate | None:
+        """Return the date a sentence tells of, None where it has none."""
+        dates = [d for d in self.dates(sentence) if d.kind == "date" and d.interval is not None]
+        if cue is not None and cue.rule.endswith(".rescheduled"):
+            # The start of the change counts, which is named last: "from Monday to Wednesday, starting 14 July".
+            return next((d for d in reversed(dates) if any(c.isdigit() for c in d.text)), dates[-1] if dates else None)
+        said = self.document.turn(sentence.ref).time
+        if sentence.tense == "past" and said is not None:
+            today = said.date()
+            dates = [d for d in dates if d.first is None or _day(d.first) <= today] or dates
+        return dates[0] if dates else None
+
+    def people(self, sentence: Sentence, subject: Subject) -> tuple[str, ...]:
+        """Return the people and groups a sentence names beside its subject."""
+        groups = set(rules.load("statements", "en").vocabulary["groups"])
+        named = [m.text for m in self.mentions(sentence) if m.type == "person"]
+        named += [t.text.casefold() for t in sentence.tokens if t.lemma in groups and t.pos == "NOUN"]
+        return tuple(name for name in dict.fromkeys(named) if name != subject.name)
+
+    def place(self, sentence: Sentence, subject: Subject) -> str | None:
+        """Return the first place a sentence names."""
+        known = {name_key(n) for n in (*self.document.participants, self.speakers.user(), subject.name)}
+        places = [m.text for m in self.mentions(sentence) if m.type == "place" and name_key(m.text) not in known]
+        return places[0] if places else _after_preposition(sentence, {m.text for m in self.mentions(sentence) if m.type == "person"})
+
+    def names(self, text: str) -> bool:
+        """Say whether a text names one of the people who speak."""
+        known = {*self.document.participants, self.speakers.user()}
+        return any(name_key(name) in name_key(text) for name in known if name)
+
+
+def _after_preposition(sentence: Sentence, people: set[str]) -> str | None:
+    """Return the proper noun after at or in, where the parser's entities miss it."""
+    for i, token in enumerate(sentence.tokens):
+        if token.dep == "pobj" and token.pos == "PROPN" and sentence.tokens[token.head].text.casefold() in ("at", "in", "near"):
+            parts = [t.text for j, t in enumerate(sentence.tokens) if (t.head == i and j < i and t.dep == "compound") or j == i]
+            name = " ".join(parts)
+            if token.entity not in ("DATE", "TIME", "PERSON") and name not in people:
+                return name
+    return None
+
+
+def _day(value: date) -> date:
+    return value.date() if hasattr(value, "date") else value
