@@ -135,7 +135,7 @@ def _when(s: Statement, category: str) -> str | None:
 
 
 def _who(s: Statement) -> str | None:
-    people = [s.subject] if s.subject_type == "person" else [s.speaker or ""]
+    people = [s.subject] if s.subject_type in ("person", "group") else [s.speaker or ""]
     people += [name for name in s.people if name not in people]
     return ", ".join(name for name in people if name) or None
 

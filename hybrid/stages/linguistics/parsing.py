@@ -33,7 +33,7 @@ _FIRST = {"i", "we", "my", "our", "me", "us", "im"}
 _SECOND = {"you", "ya", "u", "your"}
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
 # Not a sentence border for the parser, but one for people who chat.
-_BORDER = re.compile(r"\n+")
+_BORDER = re.compile(r"\n+|(?<=\d [A-Z]\.)\s+(?=[A-Z])")
 _MARKS = re.compile(r"(?<=[.!?。！？…])[\"'”’)]*\s*")
 # A capital that does not merely open a sentence, "I" left out.
 _CAPITAL = re.compile(r"(?<![.!?…\n])(?<!^)[\s\"'“(][A-Z](?!['’\s,.!?]|$)")

@@ -69,17 +69,17 @@ def _made(material: _Material, context: Context) -> Iterator[Statement | Rejecti
                 yield composed(composite, turn, context)
         if (turn.ref, 0, len(turn.text)) in covered:
             continue
-        answered = False
+        answered: set[tuple[int, int]] = set()
         for cue in cues:
             if cue.captures.get("part") == "confirmation":
                 yield from confirmation(context, turn, cue, material.sentences)
             if cue.captures.get("part") == "deferral" and not answered:
                 made = offer(context, turn, cue, offers, material.sentences)
-                answered = made is not None
                 if made is not None:
+                    answered.add((cue.start, cue.end))
                     yield made
         plain = [c for c in cues if not c.captures.get("part") and c.kind not in ("procedure", "tool_use")]
-        free = [c for c in plain if (c.ref, c.start, c.end) not in covered and not (answered and c.kind == "commitment")]
+        free = [c for c in plain if (c.ref, c.start, c.end) not in covered and (c.start, c.end) not in answered]
         yield from builder.sentences(turn, material.sentences.get(turn.ref, []), free)
 
 

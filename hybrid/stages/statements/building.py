@@ -74,7 +74,7 @@ class Builder:
             cues, attributes = [note, *(c for c in cues if c not in attributes)][:1], []
         made: list[Statement | Rejection] = []
         for cue in cues:
-            text = claimed(cue, wording.subject, wording.text) if len(attributes) > 1 and cue in attributes else wording.text
+            text = claimed(cue, wording.subject, wording.text) if cue in attributes and (len(attributes) > 1 or cue.topic == "name") else wording.text
             made.append(self._statement(turn, sentence, cue, wording.subject, text))
         return made
 
@@ -181,13 +181,17 @@ def _continues(before: Statement, sentence: Sentence, fired: list[Cue], context:
     """Say whether a sentence goes on telling of what the one before it began."""
     if sentence.question or sentence.voice is not None or before.details.get("voice") or before.evidence[-1].end > sentence.start:
         return False
-    if len(before.text) + len(sentence.text) >= _MAX_JOINED or any(cue.weight >= 1.6 for cue in fired):
+    start = (sentence.subject or "").casefold()
+    if len(before.text) + len(sentence.text) >= _MAX_JOINED:
+        return False
+    if before.kind == "configuration" and not before.details["cue"].endswith("secret"):
+        return start in ("it", "they")
+    if any(cue.weight >= 1.6 for cue in fired):
         return False
     if before.kind == "pattern":
         return _FOR_TIME.search(sentence.text) is not None
     if context.when(sentence, None) is not None:
         return False
-    start = (sentence.subject or "").casefold()
     if before.kind == "fact":
         return start in ("he", "she") or (start in ("it", "they") and before.subject_type == "thing")
     if before.kind not in ("event", "plan", "feeling"):

@@ -52,9 +52,8 @@ def case(parts: Sequence[tuple[Cue, Sentence]]) -> Composite | None:
     ]
     if not problems or not solutions:
         return None
-    used = {s.start for s in (*problems[:2], *solutions)}
-    causes = [s for s in pieces.get("cause", []) if s.start not in {p.start for p in problems[:2]}]
-    outcomes = [s for s in pieces.get("outcome", []) if s.start not in used]
+    causes = [s for s in pieces.get("cause", []) if s not in problems[:2] and s not in solutions]
+    outcomes = [s for s in pieces.get("outcome", []) if s not in problems[:2] and s not in solutions]
     chosen = {"problem": problems[:2], "cause": causes[:2], "solution": solutions[:3], "outcome": outcomes[:2]}
     sentences = sorted({(s.ref, s.start, s.end) for listed in chosen.values() for s in listed})
     spans = tuple(Span(*place) for place in sentences)
@@ -110,7 +109,7 @@ def tool_use(cue: Cue, turn: Turn) -> Composite | None:
     flags = list(dict.fromkeys(_FLAG.findall(turn.text)))
     if flags:
         details["optimal_params"] = ", ".join(flags)
-    for name, pattern in (("best_for", _PURPOSE), ("best_for", _SUCCESS), ("common_failures", _FAILURE)):
+    for name, pattern in (("best_for", _SUCCESS), ("best_for", _PURPOSE), ("common_failures", _FAILURE)):
         match = pattern.search(turn.text)
         if match and name not in details:
             details[name] = (match.group(1) if match.groups() else match.group(0)).strip(" ,.-—")

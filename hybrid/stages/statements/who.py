@@ -111,7 +111,7 @@ def third_subject(sentence: Sentence, speaker: str, mentions: tuple[Mention, ...
         None,
     )
     if index is None:
-        return None
+        return _owned(sentence, speaker)
     token = sentence.tokens[index]
     if token.text.casefold() in _PRONOUNS or token.pos == "PRON":
         return None
@@ -122,11 +122,15 @@ def third_subject(sentence: Sentence, speaker: str, mentions: tuple[Mention, ...
         if named is not None:
             return Subject(named.text, named.text, "person", kin=True)
         return Subject(f"{speaker}'s {token.lemma}", token.lemma, "person", kin=True)
+    if token.lemma in rules.load("statements", "en").vocabulary["groups"]:
+        return Subject(token.text, token.lemma, "group")
     own = next((t for t in children if t.dep == "appos" and t.pos == "PROPN"), None)
     if token.pos == "PROPN":
         name = _full_name(sentence.tokens, index)
         compound_kin = any(t.lemma in kin for t in children if t.dep == "compound")
-        return Subject(name, name, _type(name, token, mentions, compound_kin))
+        animate = sentence.tokens[token.head].lemma in rules.load("statements", "en").vocabulary["animate"]
+        named = any(t.dep == "det" for t in children)
+        return Subject(name, name, "thing" if named else _type(name, token, mentions, compound_kin or animate))
     if own is not None and own.entity == "PERSON":
         return Subject(own.text, own.text, "person")
     words = [
@@ -137,6 +141,17 @@ def third_subject(sentence: Sentence, speaker: str, mentions: tuple[Mention, ...
     phrase = " ".join([*words, token.text])
     owned = any(t.dep == "poss" and t.text.casefold() in ("my", "our") for t in children)
     return Subject(f"{speaker}'s {phrase}" if owned else phrase, phrase, "thing")
+
+
+def _owned(sentence: Sentence, speaker: str) -> Subject | None:
+    """Return the relative that opens a sentence whose verb the parser took for a noun."""
+    words = [t for t in sentence.tokens[:5] if t.pos != "ADJ"]
+    kin = set(rules.load("statements", "en").vocabulary["kin"])
+    if len(words) < 3 or words[0].text.casefold() not in ("my", "our") or words[1].text.casefold() not in kin:
+        return None
+    if words[2].text[:1].isupper():
+        return Subject(words[2].text, words[2].text, "person", kin=True)
+    return Subject(f"{speaker}'s {words[1].text}", words[1].text.casefold(), "person", kin=True)
 
 
 def pronoun_subject(sentence: Sentence, earlier: tuple[Subject, ...]) -> tuple[Token, Subject] | None:

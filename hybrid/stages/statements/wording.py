@@ -45,7 +45,7 @@ def worded(context: Context, turn: Turn, sentence: Sentence, cue: Cue, earlier: 
     own = Subject(sentence.voice or speaker, sentence.voice or speaker, "person")
     subject: Subject | None = own
     others: dict[int, str] = {}
-    if sentence.person == "third" or _opens_with_owner(sentence):
+    if cue.kind != "attribute" and (sentence.person == "third" or _opens_with_owner(sentence)):
         subject = third_subject(sentence, speaker, context.mentions(sentence))
         resolved = pronoun_subject(sentence, earlier) if subject is None else None
         if resolved is not None:

@@ -154,7 +154,7 @@ class _Writer:
         lower = token.text.casefold()
         if token.start in self._voices.others:
             return self._others(token)
-        if lower in _FIRST and token.pos in ("PRON", "DET", "PROPN", "NOUN", "ADJ"):
+        if lower in _FIRST and token.pos in ("PRON", "DET", "PROPN", "NOUN", "ADJ") and self._whole(token):
             return self._first(token, lower)
         if lower in _SECOND and token.pos in ("PRON", "DET", "NOUN", "PROPN"):
             return self._second(token, lower)
@@ -166,6 +166,12 @@ class _Writer:
         if lower in ("na", "ta") and self._index[token.start] and self._tokens[self._index[token.start] - 1].end == token.start:
             return "to"
         return token.text
+
+    def _whole(self, token: Token) -> bool:
+        """Say whether the token is a word of its own: the parser cuts "id" into a pronoun and a rest."""
+        place = self._index[token.start] + 1
+        rest = self._tokens[place].text if not token.space and place < len(self._tokens) else ""
+        return not rest[:1].isalpha()
 
     def missing_subject(self, tokens: Sequence[Token], sentence: Sentence) -> str:
         """Return the name, and a verb where one is missing, for a sentence told without its subject."""
