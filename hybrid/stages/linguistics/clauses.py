@@ -19,14 +19,16 @@ def clauses(tokens: tuple[Token, ...]) -> tuple[tuple[Token, ...], ...]:
     Only clauses with a subject of their own are cut, joined by "and", a comma or the like. Two clauses in the past stay
     together: they tell one happening.
     """
+    whole = tokens
     root = next((i for i, t in enumerate(tokens) if t.dep == "ROOT"), None)
     if root is None or len(tokens) < 6:
-        return (tokens,)
+        return (whole,)
+    tokens = _repaired(tokens, root)
     heads = [root, *_joined(tokens, root)]
     ranges = [(_extent(tokens, head, set(heads)), head) for head in heads]
     ordered = sorted(ranges)
     if any(a[0][1] >= b[0][0] for a, b in zip(ordered, ordered[1:], strict=False)):
-        return (tokens,)
+        return (whole,)
     cuts = [0]
     for (before, first), (after, second) in zip(ordered, ordered[1:], strict=False):
         link = {t.text.casefold() for t in tokens[before[1] + 1 : after[0]]} | {tokens[after[0]].text.casefold()}
@@ -34,8 +36,21 @@ def clauses(tokens: tuple[Token, ...]) -> tuple[tuple[Token, ...], ...]:
             cuts.append(after[0])
     pieces = [tokens[start:end] for start, end in zip(cuts, [*cuts[1:], len(tokens)], strict=True)]
     if len(pieces) == 1 or not all(any(t.pos in ("VERB", "AUX") for t in piece) for piece in pieces):
-        return (tokens,)
+        return (whole,)
     return tuple(_own(piece, start) for piece, start in zip(pieces, cuts, strict=True))
+
+
+def _repaired(tokens: tuple[Token, ...], root: int) -> tuple[Token, ...]:
+    """Return the tokens with "most mornings I swim, …" read as a clause of its own, not as an attribute of the mornings."""
+    for i, token in enumerate(tokens[:root]):
+        time = token.head
+        opens = token.dep == "relcl" and tokens[time].dep in ("npadvmod", "dep") and tokens[time].head == root
+        if opens and _has_subject(tokens, i) and _comma_between(tokens, i, root):
+            made = list(tokens)
+            made[i] = replace(token, head=root, dep="ccomp")
+            made[time] = replace(tokens[time], head=i)
+            return tuple(made)
+    return tokens
 
 
 def _joined(tokens: Sequence[Token], head: int) -> list[int]:

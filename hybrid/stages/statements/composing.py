@@ -77,8 +77,12 @@ def _case(composite: Composite, turn: Turn, context: Context) -> tuple[Kind, str
     voices = context.voices(turn)
     pieces: dict[str, str] = {}
     for name, sentences in composite.details.items():
+        if name == "outcome" and sentences == composite.details["solution"]:
+            pieces[name] = pieces["solution"]
+            continue
         pieces[name] = " ".join(_told(sentences, voices, context, " ".join(pieces.values())))
-    text = " ".join(f"{_LABELS[name]}: {piece}" for name, piece in pieces.items())
+    told = {name: piece for name, piece in pieces.items() if name != "outcome" or piece not in pieces.get("solution", "")}
+    text = " ".join(f"{_LABELS[name]}: {piece}" for name, piece in told.items())
     problem = _key_phrase(composite.details["problem"])
     cause = composite.details.get("cause") or composite.details["solution"]
     topic = topics.key(f"{problem} {_key_phrase(cause)}", 6)

@@ -24,7 +24,7 @@ _FAILURE = re.compile(
     re.IGNORECASE,
 )
 _SUCCESS = re.compile(
-    r"[^.;!?]*\b(?:works? (?:best|well|great|fine)|best (?:for|when|used|with|if)|great for|ideal for|helped|helps|worked)\b[^.;!?]*", re.IGNORECASE
+    r"[^.;!?]*\b(?:work(?:s|ed)? (?:best|well|great|fine)|best (?:for|when|used|with|if)|great for|ideal for|helped|helps)\b[^.;!?]*", re.IGNORECASE
 )
 _DONE = re.compile(
     r"[^.!?]*\b(?:done when|finished when|complete when|until (?:it|all|every|the)|only when)\b[^.!?]*", re.IGNORECASE
@@ -54,6 +54,7 @@ def case(parts: Sequence[tuple[Cue, Sentence]]) -> Composite | None:
         return None
     causes = [s for s in pieces.get("cause", []) if s not in problems[:2] and s not in solutions]
     outcomes = [s for s in pieces.get("outcome", []) if s not in problems[:2] and s not in solutions]
+    outcomes = outcomes or [s for s in pieces.get("outcome", []) if s in solutions]
     chosen = {"problem": problems[:2], "cause": causes[:2], "solution": solutions[:3], "outcome": outcomes[:2]}
     sentences = sorted({(s.ref, s.start, s.end) for listed in chosen.values() for s in listed})
     spans = tuple(Span(*place) for place in sentences)

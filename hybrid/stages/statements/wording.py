@@ -58,7 +58,11 @@ def worded(context: Context, turn: Turn, sentence: Sentence, cue: Cue, earlier: 
     if cue.rule.endswith("configuration.secret"):
         return Wording(_configured(context, speaker, sentence, cue), own)
     voices = context.voices(turn, others, _voice(speaker, sentence))
-    text = third_person(sentence, voices, context.dates(sentence), _begin(sentence, cue))
+    dates = context.dates(sentence)
+    if cue.rule.endswith(".rescheduled"):
+        # "From Tuesday to Thursday" names days of the week; only the day of the change is a date.
+        dates = tuple(d for d in dates if d == context.when(sentence, cue))
+    text = third_person(sentence, voices, dates, _begin(sentence, cue))
     return Wording(_framed(context, text, speaker, sentence, cue, subject), subject)
 
 
