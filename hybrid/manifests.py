@@ -152,20 +152,25 @@ def verify(path: Path, manifest: Manifest, *, cached: bool = False) -> Path:
     return path
 
 
-def templates() -> tuple[tuple[str, Template], ...]:
-    """Return the known chat templates, each with the sign that tells it. Raises ContentError for a malformed file."""
+def templates() -> tuple[tuple[tuple[str, ...], Template], ...]:
+    """Return the known chat templates, each with the signs that tell it; the last has none and fits everything.
+
+    Raises ContentError for a malformed file.
+    """
     path = content.find("models", "chat_templates.yaml")
     try:
         entries = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return tuple((str(entry["sign"]), _template(entry, entry["id"])) for entry in entries)
+        known = tuple((tuple(map(str, entry["signs"])), _template(entry, entry["id"])) for entry in entries)
     except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError) as error:
         raise ContentError(f"{path.name} is malformed: {type(error).__name__}", "see models/README.md") from error
+    if not known or known[-1][0]:
+        raise ContentError(f"{path.name} has no last entry without signs", "it serves base models")
+    return known
 
 
 def recognised(chat_template: str | None) -> Template:
-    """Return the template whose sign occurs in a GGUF's own chat template, else the plain one."""
-    known = templates()
-    return next((t for sign, t in known if sign and sign in (chat_template or "")), known[-1][1])
+    """Return the template whose signs all occur in a GGUF's own chat template, else the plain one."""
+    return next(template for signs, template in templates() if all(sign in (chat_template or "") for sign in signs))
 
 
 def _manifest(path: Path) -> Manifest:

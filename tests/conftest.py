@@ -1,4 +1,4 @@
-"""Fixtures that the whole suite shares."""
+"""The default model, shared by every test that runs it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from hybrid.manifests import DEFAULT, load, locate, missing
+from hybrid import manifests
 from hybrid.runtime.llamacpp import LlamaCppRuntime
 
 
 @pytest.fixture(scope="session")
 def gguf() -> Path:
-    manifest = load(DEFAULT)
-    path = locate(manifest)
+    """Return the default GGUF; without it the tests that need it fail and say how to get it."""
+    path = manifests.locate(manifests.load(manifests.DEFAULT))
     if path is None:
-        error = missing(manifest)
-        pytest.fail(f"{error.message}; run: {error.hint}")
+        pytest.fail(f"the default model is missing; run: hybrid model install {manifests.DEFAULT}")
     return path
 
 
 @pytest.fixture(scope="session")
 def runtime(gguf: Path) -> Iterator[LlamaCppRuntime]:
-    with LlamaCppRuntime(gguf, load(DEFAULT)) as loaded:
-        yield loaded
+    """Run the default model once for all tests."""
+    shared = LlamaCppRuntime(gguf, manifests.load(manifests.DEFAULT))
+    yield shared
+    shared.close()

@@ -48,6 +48,14 @@ def test_an_enum_binds_the_model(runtime: LlamaCppRuntime) -> None:
     assert done.values["text"] in ("qwx", "zzyzx")
 
 
+def test_allowed_words_bind_the_model(runtime: LlamaCppRuntime) -> None:
+    words = {"type": "string", "maxLength": 80, "x-words": ["Brunhild", "grows", "leeks", "in", "the", "valley"]}
+    schema = {"type": "object", "properties": {"text": words}, "required": ["text"]}
+    done = runtime.answer(prompt("In the valley Brunhild grows leeks."), schema, max_tokens=60, deadline_s=60)
+    assert done.values is not None
+    assert set(done.values["text"].rstrip(".").split()) <= set(words["x-words"])
+
+
 def test_a_shared_beginning_is_read_once_and_changes_nothing(runtime: LlamaCppRuntime) -> None:
     runtime.close()
     cold = answer(runtime, "Brunhild grows leeks.")
@@ -102,6 +110,20 @@ def test_the_deadline_is_a_reason_and_the_next_call_works(runtime: LlamaCppRunti
     done = answer(runtime, "Brunhild grows leeks.", deadline_s=0.0)
     assert (done.values, done.reason, done.finish) == (None, "deadline", "deadline")
     assert answer(runtime, "Brunhild grows leeks.").values == {"text": "Brunhild grows leeks."}
+
+
+def test_the_deadline_holds_while_the_model_writes(runtime: LlamaCppRuntime) -> None:
+    answer(runtime, "Brunhild grows leeks.", max_tokens=1)
+    schema = {
+        "type": "object",
+        "properties": {"text": {"type": "string", "minLength": 390, "maxLength": 400}},
+        "required": ["text"],
+    }
+    started = time.monotonic()
+    done = runtime.answer(prompt("Brunhild grows leeks."), schema, max_tokens=300, deadline_s=0.1)
+    assert (done.values, done.reason) == (None, "deadline")
+    assert done.completion_tokens < 100
+    assert time.monotonic() - started < 2
 
 
 def test_a_model_that_repeats_itself_is_stopped(runtime: LlamaCppRuntime) -> None:
@@ -218,7 +240,8 @@ def test_every_template_sends_system_examples_and_question(gguf: Path, id: str) 
         ("<|start_header_id|>{{role}}<|end_header_id|>", "llama3"),
         ("<start_of_turn>{{role}}", "gemma"),
         ("[INST] {{content}} [/INST]", "mistral"),
-        ("<|user|>{{content}}<|end|>", "phi3"),
+        ("<|user|>{{content}}<|end|><|assistant|>", "phi3"),
+        ("<|start|>{{role}}<|message|>{{content}}<|end|>", "plain"),
         ("<|im_start|>user<|im_sep|>", "phi4"),
         ("### Human", "plain"),
         (None, "plain"),
