@@ -19,8 +19,8 @@ from hybrid.data import Conversation, Document, Message, Secret
 MASK: Final = "█"
 _STAGE: Final = "secrets"
 _TEMPLATE: Final = regex.compile(
-    r"^[$<{%\[]|^\*+$|^\.+$|[{}<>]|\$\{|^(?:your|my|insert|enter|put|some|the)[-_ ]|^(?:x+|y+|0+|█+|null|none|nil|true|false|undefined"
-    r"|string|str|int|bool|env|required|optional|hidden|redacted|masked|placeholder|changeit)$"
+    r"^[$<{%\[]|^\*+$|^\.+$|[{}<>]|\$\{|^(?:your|my|insert|enter|put|some|the)[-_ ]|^(?:x+|y+|0+|█+|null|none|nil"
+    r"|true|false|undefined|string|str|int|bool|env|required|optional|hidden|redacted|masked|placeholder|changeit)$"
     r"|^(?:process|os|env|self|this|config|settings|request|req|args|options"
     r"|params|secrets|vars|var|data|local|module|ctx|System)[.\[(]|\w\(|^[A-Za-z_]+(?:\.[A-Za-z_]+)+$|^https?://[^\s?]*$",
     regex.IGNORECASE,
@@ -72,7 +72,7 @@ def matches(rule: rules.Rule, text: str) -> bool:
 
 
 def fill(text: str) -> str:
-    """Return the text with each placeholder (`{hex32}`, `{alnum36}`, `{upper16}`, `{digits4}`) filled with an invented value."""
+    """Return the text with placeholders (`{hex32}`, `{alnum36}`, `{upper16}`, `{digits4}`) filled with invented values."""
 
     def invented(match: regex.Match[str]) -> str:
         alphabet, length = _ALPHABETS[match.group(1)], int(match.group(2))

@@ -100,7 +100,7 @@ def years_of(year: int, count: int) -> Range:
     return Range(date(year, 1, 1), date(year + count - 1, 12, 31), "year" if count == 1 else "span")
 
 
-def unit_around(day: date, unit: str) -> Range:  # noqa: C901
+def unit_around(day: date, unit: str) -> Range:
     """Return the whole week, weekend, month, quarter, season, year … in which the day lies."""
     day = day_of(day)
     monday = day - timedelta(days=day.weekday())
@@ -144,11 +144,7 @@ def period(reference: date, unit: str, step: int, weeks: str) -> Range:
 def _weekend(day: date, step: int) -> Range:
     """Return a weekend: the latest that is over for -1, the one that comes or runs for 0, the one after that for 1."""
     saturday = day + timedelta(days=(5 - day.weekday()) % 7 if day.weekday() != 6 else -1)
-    if step < 0:
-        running = day.weekday() >= 5
-        saturday += timedelta(days=7 * step if running else 7 * step)
-    else:
-        saturday += timedelta(days=7 * step)
+    saturday += timedelta(days=7 * step)
     return Range(saturday, saturday + timedelta(days=1), "weekend")
 
 

@@ -63,6 +63,9 @@ def _nth_period(c: Context) -> Value:
     if inner is not None:
         return _nth_weekday(c, inner, nth)
     unit = (c.text("unit") or "day").rstrip("s")
+    amounts = c.atoms["s"].amounts if "s" in c.atoms else ()
+    if amounts:
+        count, unit = max(1, int(amounts[0][0])), amounts[0][1]
     if unit == "half":
         return replace(c.atoms["a"], range=calendar.edge(_range(c.atoms["a"]), "half1" if nth == 1 else "half2"))
     start = first
@@ -124,7 +127,12 @@ def _inside(c: Context) -> Value:
                 return replace(inner, range=_like(inner, fitting[0]), dated=True)
         if inner.weekday is not None and grain == "day" and outer.weekday is None:
             return replace(outer, range=_like(inner, _days(outer)[0]), weekday=inner.weekday)
-        if not inner.dated and grain == "year" and _range(inner).grain in ("day", "month", "season") and inner.weekday is None:
+        if (
+            not inner.dated
+            and grain == "year"
+            and _range(inner).grain in ("day", "month", "season", "quarter")
+            and inner.weekday is None
+        ):
             return replace(inner, range=_in_year(_range(inner), _days(outer)[0].year), dated=True)
     raise NoFit
 
@@ -137,6 +145,7 @@ def _calendar_week(c: Context, outer: Value) -> list[date]:
         near = calendar.period(c.today, "week", step, c.weeks)
         if near.first == first and whole.first is not None:
             first = calendar.day_of(whole.first)
+            last = first + timedelta(days=6)
     return [first + timedelta(days=n) for n in range((last - first).days + 1 if last >= first else 7)][:7]
 
 
@@ -144,9 +153,7 @@ def _in_year(found: Range, year: int) -> Range:
     if found.first is None or found.last is None:
         raise NoFit
     move = year - found.first.year
-    return Range(
-        calendar.shift(found.first, move, "year"), _end_moved(found.first, found.last, move), found.grain
-    )
+    return Range(calendar.shift(found.first, move, "year"), _end_moved(found.first, found.last, move), found.grain)
 
 
 def _end_moved(first: date, last: date, years: int) -> date:
@@ -171,7 +178,13 @@ def _at_time(c: Context) -> Value:
         raise NoFit
     start, end = clock
     opened = _range(value).first
-    if grain == "part" and isinstance(opened, datetime) and opened.hour >= 12 and 1 <= start.hour < 12 and "m" not in c.match.group()[-3:]:
+    if (
+        grain == "part"
+        and isinstance(opened, datetime)
+        and opened.hour >= 12
+        and 1 <= start.hour < 12
+        and not c.atoms["t"].dated
+    ):
         start = start.replace(hour=start.hour + 12)
         end = max(start, end.replace(hour=end.hour % 12 + 12))
     return replace(value, range=Range(datetime.combine(first, start), datetime.combine(first, end), "time"))

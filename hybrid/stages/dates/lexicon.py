@@ -88,4 +88,4 @@ def _last_words(phrase: str) -> tuple[str, ...]:
 
 
 def _cue(pattern: str | None) -> regex.Pattern[str]:
-    return regex.compile(rf"\b(?:{pattern})\b|(?<=\w)(?:'ll)\b" if pattern else r"(?!)", regex.IGNORECASE)
+    return regex.compile(rf"(?:\b|(?='))(?:{pattern})\b" if pattern else r"(?!)", regex.IGNORECASE)

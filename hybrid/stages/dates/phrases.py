@@ -10,9 +10,19 @@ from hybrid.data import ResolvedDate
 from hybrid.stages.dates.calendar import SEASONS, day_of, month_of
 
 _MONTHS: Final = (
-    ("January", "February", "March", "April", "May", "June")
-    + ("July", "August", "September", "October", "November", "December")
-)  # fmt: skip
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 _PARTS: Final = ((5, "early morning"), (8, "morning"), (12, "afternoon"), (16, "evening"), (20, "night"))
 _SEASON_STARTS: Final = {month: season for season, (month, _) in SEASONS.items()}
 

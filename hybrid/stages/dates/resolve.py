@@ -50,7 +50,9 @@ def _ago(c: Context) -> Value:
     moment: date = c.reference if any(calendar.is_clock(unit) for _, unit in found) else c.today
     for number, unit in found:
         moment = calendar.shift(moment, c.sign * number, unit)
-    return Value(_around(moment, found, "today" in c.match.group().lower()), dated=True)
+    return Value(
+        _around(moment, found, "today" in c.match.group().lower() or (c.sign > 0 and found[-1][1] == "week")), dated=True
+    )
 
 
 def _around(moment: date, found: list[tuple[float, str]], exact: bool) -> Range:
@@ -182,7 +184,7 @@ def _numeric(c: Context) -> Value:
         return Value(calendar.one_day(yearless(c, month, day)))
     found = date(year, month, day)
     if c.text("hour"):
-        moment = datetime.combine(found, time(int(c.text("hour") or 0), int(c.text("minute") or 0)))
+        moment = datetime.combine(found, _time(c.text("hour"), c.text("minute"), None, c.text("second")))
         return Value(Range(moment, moment, "time"), dated=True)
     return Value(calendar.one_day(found), dated=True)
 
@@ -266,7 +268,10 @@ def _quarter(c: Context) -> Value:
     number = 12 // months if number < 0 else number
     if number > 12 // months:
         raise ValueError("a year has no such part")
-    return Value(calendar.months_of(year, (number - 1) * months + 1, months, "quarter" if months == 3 else "span"), dated=True)
+    return Value(
+        calendar.months_of(year, (number - 1) * months + 1, months, "quarter" if months == 3 else "span"),
+        dated=c.number("year") is not None,
+    )
 
 
 def _week_number(c: Context) -> Value:
@@ -304,18 +309,23 @@ def _clock(c: Context) -> Value:
         return Value(kind="clock", clock=(at, at))
     half, half2 = c.text("half"), c.text("half2")
     hour2 = c.text("hour2")
-    start = _time(c.text("hour"), c.text("minute"), half or (half2 if hour2 and int(hour2) >= int(c.text("hour") or 0) else None))
+    start = _time(
+        c.text("hour"),
+        c.text("minute"),
+        half or (half2 if hour2 and int(hour2) >= int(c.text("hour") or 0) else None),
+        c.text("second"),
+    )
     end = _time(hour2, c.text("minute2"), half2) if hour2 else start
     if end < start and end.hour < 12:
         end = end.replace(hour=end.hour + 12)
-    return Value(kind="clock", clock=(start, max(start, end)))
+    return Value(kind="clock", clock=(start, max(start, end)), dated=bool(half or half2))
 
 
-def _time(hour: str | None, minute: str | None, half: str | None) -> time:
+def _time(hour: str | None, minute: str | None, half: str | None, second: str | None = None) -> time:
     value = int(hour or 0)
     if half and value <= 12:
         value = value % 12 + (12 if half.lower().startswith("p") else 0)
-    return time(value, int(minute or 0))
+    return time(value, int(minute or 0), int(second or 0))
 
 
 def _edge_current(c: Context) -> Value:
@@ -340,11 +350,11 @@ def _duration(c: Context) -> Value:
     return Value(kind="duration", amounts=tuple(amounts(c)[0]) if c.text("unit") else ())
 
 
-def _recurrence(c: Context) -> Value:  # noqa: ARG001
+def _recurrence(c: Context) -> Value:
     return Value(kind="recurrence")
 
 
-def _vague(c: Context) -> Value:  # noqa: ARG001
+def _vague(c: Context) -> Value:
     return Value(kind="unresolved")
 
 

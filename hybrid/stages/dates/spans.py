@@ -57,9 +57,7 @@ def _normalised(text: str) -> tuple[str, list[int]]:
     return "".join(pieces), offsets
 
 
-def _first_level(
-    text: str, rules: Iterable[Rule], lexicon: Lexicon, reference: datetime | None, weeks: str
-) -> Iterator[Atom]:
+def _first_level(text: str, rules: Iterable[Rule], lexicon: Lexicon, reference: datetime | None, weeks: str) -> Iterator[Atom]:
     found = [(match, rule) for rule in rules for match in rule.pattern.finditer(text) if match.end() > match.start()]
     found.sort(key=lambda item: (item[0].start(), -item[0].end()))
     at = 0
@@ -105,9 +103,7 @@ def direction(text: str, start: int, end: int, lexicon: Lexicon) -> int:
     return 0
 
 
-def _second_level(
-    text: str, atoms: list[Atom], lexicon: Lexicon, reference: datetime | None, weeks: str
-) -> list[Atom]:
+def _second_level(text: str, atoms: list[Atom], lexicon: Lexicon, reference: datetime | None, weeks: str) -> list[Atom]:
     for _ in range(_PASSES):
         line, starts = _reduced(text, atoms)
         joined = list(_joins(line, starts, atoms, lexicon, (text, reference, weeks)))
