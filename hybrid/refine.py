@@ -15,6 +15,7 @@ from hybrid.data import Document, Statement
 from hybrid.errors import CancelledError, PromptTooLongError
 from hybrid.prompts import render
 from hybrid.runtime.runtime import Runtime
+from hybrid.stages.statements.topics import key
 
 PROMPT = "refine.v1"
 _WORDABLE = (
@@ -110,18 +111,16 @@ def _applied(
         use = use.plus(ModelUse(refused={reason: 1}))
     topic = values.get("topic")
     if isinstance(topic, str) and topic in topics and len(topics) > 1:
-        statement = replace(statement, topic=_key(topic), filled_by={**statement.filled_by, "topic": "model"})
+        statement = replace(statement, topic=key(topic, 4), filled_by={**statement.filled_by, "topic": "model"})
         use = use.plus(ModelUse(accepted=1))
     return statement, use
 
 
 def _topics(statement: Statement) -> tuple[str, ...]:
-    """Return the topics to choose from: what the rules found, never a lexicon's or a name's, which are better already."""
-    if statement.kind not in _TOPICAL or statement.details.get("attribute"):
-        return ()
+    """Return the topics to choose from: what the rules found, where they took no better one from a rule or the lexicon."""
     found = tuple(dict.fromkeys(t for t in statement.topics if t))
-    lexical = statement.kind in ("preference", "habit") and _key(found[0] if found else "") != statement.topic
-    return () if lexical or len(found) < 2 else found[:4]
+    generic = bool(found) and statement.topic == key(found[0], 4)
+    return found[:4] if generic and len(found) > 1 and statement.kind in _TOPICAL else ()
 
 
 def _schema(statement: Statement, topics: tuple[str, ...]) -> dict[str, Any]:
@@ -134,7 +133,3 @@ def _schema(statement: Statement, topics: tuple[str, ...]) -> dict[str, Any]:
 
 def _budget(statement: Statement) -> int:
     return min(160, 24 + len(statement.text) // 3)
-
-
-def _key(phrase: str) -> str:
-    return "_".join("".join(c if c.isalnum() else " " for c in phrase.casefold()).split()[:4])

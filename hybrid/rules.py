@@ -112,13 +112,22 @@ def _load(path: Path, _mtime: int) -> RuleFile:
         raise RuleError(f"{path.name} is not YAML: {error}", "correct the file") from error
     if not isinstance(raw, Mapping) or not isinstance(raw.get("rules", []), list):
         raise RuleError(f"{path.name} has no list of rules", "a rule file is a mapping with the key rules")
-    vocabulary = {str(k): tuple(str(w) for w in v) for k, v in (raw.get("vocabulary") or {}).items()}
+    vocabulary = _vocabulary(path.name, raw.get("vocabulary") or {})
     rules = tuple(_rule(path.name, entry, vocabulary, bool(raw.get("verbose", True))) for entry in raw.get("rules", []))
     ids = [rule.id for rule in rules]
     if len(set(ids)) != len(ids):
         raise RuleError(f"{path.name} uses a rule id twice", "each id stands once and is never reused")
     values = {k: v for k, v in raw.items() if k not in ("rules", "vocabulary")}
     return RuleFile(path.name, rules, vocabulary, values)
+
+
+def _vocabulary(name: str, raw: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the word lists. YAML takes a bare yes, no, on or off for a truth value, which would drop the word."""
+    for key, words in raw.items():
+        wrong = next((word for word in words if not isinstance(word, (str, int, float)) or isinstance(word, bool)), None)
+        if wrong is not None:
+            raise RuleError(f"{name}: the word list {key} holds {wrong!r}", "put words such as yes, no, on and off in quotes")
+    return {str(key): tuple(str(word) for word in words) for key, words in raw.items()}
 
 
 def _rule(name: str, entry: Any, vocabulary: Mapping[str, tuple[str, ...]], verbose: bool) -> Rule:

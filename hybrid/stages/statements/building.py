@@ -156,14 +156,14 @@ def topic(cue: Cue, sentence: Sentence, phrases: tuple[str, ...], subject: Subje
         inside = topics.noun_phrases(sentence, captured) if captured else ()
         heads = (topics.lexical(phrase.split()[-1]) for phrase in inside or phrases)
         found = next((t for t in heads if t), None) or topics.lexical(captured or sentence.text) or topics.lexical(sentence.text)
-        return found or topics.key((inside or phrases or (captured or sentence.text,))[0], 3)
+        return found or topics.key((inside or phrases or (topics.content(sentence),))[0], 3)
     if cue.kind == "pattern":
         weekday = _WEEKDAY.search(sentence.text)
         words = [weekday.group(1) if weekday else "", *(p for p in phrases[:1] if not _WEEKDAY.search(p)), "pattern"]
         return topics.key(" ".join(words))
     if subject.type not in ("person", "unknown"):
         return topics.key(subject.key, 4)
-    return topics.key((phrases or (sentence.text,))[0], 4)
+    return topics.key((phrases or (topics.content(sentence),))[0], 4)
 
 
 def _refused(subject: Subject | None, sentence: Sentence, cue: Cue) -> str | None:
@@ -171,6 +171,10 @@ def _refused(subject: Subject | None, sentence: Sentence, cue: Cue) -> str | Non
         return "subject unclear"
     if not any(t.pos in ("NOUN", "PROPN", "NUM", "ADJ", "VERB") and t.lemma not in _COMMON for t in sentence.tokens):
         return "says too little by itself"
+    if cue.kind in ("plan", "commitment") and not topics.noun_phrases(sentence):
+        long = sum(t.pos in ("ADJ", "ADV", "VERB") and t.lemma not in _COMMON for t in sentence.tokens) >= 3
+        if not long:
+            return "says too little by itself"
     near = {"i", "my", "me", "we", "our", "us"} & {t.text.casefold() for t in sentence.tokens}
     if cue.rule.endswith("fact.named") and subject.type != "person" and not near:
         return "general remark"

@@ -35,6 +35,7 @@ _NOT_TOPICS = {
     "sort",
     "people",
 }
+_EMPTY = {"be", "have", "do", "get", "go", "make", "so", "very", "really", "just", "too", "also", "not", "never", "now", "then", "again"}
 _HEADS = (
     "dobj",
     "attr",
@@ -91,11 +92,19 @@ def noun_phrases(sentence: Sentence, within: str | None = None) -> tuple[str, ..
         if token.lemma in _NOT_TOPICS or token.entity in ("DATE", "TIME", "CARDINAL", "ORDINAL"):
             continue
         phrase = _phrase(tokens, i)
+        if not any(c.isalnum() for c in phrase) or "█" in phrase:
+            continue
         if within is not None and token.text.casefold() not in within.casefold():
             continue
         rank = _HEADS.index(token.dep) if token.dep in _HEADS else len(_HEADS)
         found.append((rank, i, phrase))
     return tuple(dict.fromkeys(phrase for _, _, phrase in sorted(found)))
+
+
+def content(sentence: Sentence) -> str:
+    """Return the first words of a sentence that carry its sense, for a sentence without nouns."""
+    own = [t.lemma for t in sentence.tokens if t.pos in ("ADJ", "VERB", "ADV") and t.lemma not in _EMPTY and t.lemma.isalpha()]
+    return " ".join(own[:2]) or sentence.text
 
 
 def _phrase(tokens: Sequence[Token], head: int) -> str:

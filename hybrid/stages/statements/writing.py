@@ -97,6 +97,10 @@ def _opened(tokens: list[Token], voices: Voices) -> list[Token]:
         name_key(n.split()[0]) for n in voices.participants if n.split()
     }
     while tokens:
+        size = next((n for n in (4, 3, 2) if " ".join(t.text.casefold() for t in tokens[:n]) in fillers), 0)
+        if size and len(tokens) > size + 1:
+            tokens = tokens[size:]
+            continue
         word = tokens[0].text.casefold()
         follows = tokens[1].text if len(tokens) > 1 else ""
         marked = follows in (",", "!", "-", "–", ".", ":", "...") or (len(tokens) > 1 and tokens[1].text.casefold() in fillers)
