@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, date, datetime
 from itertools import pairwise
 
@@ -28,6 +29,9 @@ RANGES = [
     ("The exam is in two weeks.", "2024-05-29"),
     ("Last week I hiked.", "2024-05-08/2024-05-14"),
     ("I hiked the week before last.", "2024-05-01/2024-05-07"),
+    ("I read a lot over the past month.", "2024-04-15/2024-05-14"),
+    ("A few years ago I rowed.", "2020-01-01/2022-12-31"),
+    ("I'll call you later today.", "2024-05-15"),
     ("This week is calm.", "2024-05-13/2024-05-19"),
     ("Next month we sail.", "2024-06-01/2024-06-30"),
     ("Last year was hard.", "2023-01-01/2023-12-31"),
@@ -146,6 +150,12 @@ def test_without_a_reference_only_absolute_dates_resolve() -> None:
 )
 def test_other_kinds_come_when_asked_for(text: str, kind: str) -> None:
     assert [d.kind for d in dates.find_dates(text, WEDNESDAY, "en", include_other=True)] == [kind]
+
+
+def test_a_long_turn_full_of_dates_is_read_in_time() -> None:
+    started = time.perf_counter()
+    assert dates.find_dates("next week of May " * 1200, WEDNESDAY, "en")
+    assert time.perf_counter() - started < 20
 
 
 def test_the_zone_of_the_reference_is_kept() -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from hybrid.data import Grain
 
-SEASONS: Final = {"spring": (3, 0), "summer": (6, 0), "autumn": (9, 0), "winter": (12, 1)}
+SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 _CLOCK_UNITS: Final = {"second": 1, "minute": 60, "hour": 3600}
 _DAY_UNITS: Final = {"day": 1, "week": 7, "fortnight": 14, "weekend": 7}
 _MONTH_UNITS: Final = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200, **dict.fromkeys(SEASONS, 12)}
@@ -91,8 +91,7 @@ def months_of(year: int, month: int, count: int, grain: Grain) -> Range:
 
 def season_of(year: int, season: str) -> Range:
     """Return the season that begins in this year, by months and for the northern half."""
-    month, _ = SEASONS[season]
-    return months_of(year, month, 3, "season")
+    return months_of(year, SEASONS[season], 3, "season")
 
 
 def years_of(year: int, count: int) -> Range:

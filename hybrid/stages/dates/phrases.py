@@ -24,7 +24,7 @@ _MONTHS: Final = (
     "December",
 )
 _PARTS: Final = ((5, "early morning"), (8, "morning"), (12, "afternoon"), (16, "evening"), (20, "night"))
-_SEASON_STARTS: Final = {month: season for season, (month, _) in SEASONS.items()}
+_SEASON_STARTS: Final = {month: season for season, month in SEASONS.items()}
 
 
 def readable(found: ResolvedDate, language: str = "en") -> str:

@@ -71,8 +71,11 @@ def _around(moment: date, found: list[tuple[float, str]], exact: bool) -> Range:
 
 def _vague_span(c: Context, bounds: tuple[float, float], unit: str) -> Range:
     start: date = c.reference if calendar.is_clock(unit) else c.today
-    ends = sorted(calendar.shift(start, c.sign * bound, unit) for bound in bounds)
-    return Range(ends[0], ends[1], calendar.grain_of(unit))
+    first, last = sorted(calendar.shift(start, c.sign * bound, unit) for bound in bounds)
+    if unit in ("month", "quarter", "year"):
+        first = calendar.unit_around(first, unit).first or first
+        last = calendar.unit_around(last, unit).last or last
+    return Range(first, last, calendar.grain_of(unit))
 
 
 def _rolling(c: Context) -> Value:
@@ -104,7 +107,9 @@ def _period(c: Context) -> Value:
     unit = c.word("period") or "day"
     if unit == "day":
         return Value(calendar.one_day(c.today + timedelta(days=step)), dated=True)
-    if unit == "weekend" and step == 0 and "past" not in c.match.group().lower() and c.direction < 0 and c.today.weekday() < 2:
+    if (c.text("which") or "").lower() == c.rule.values.get("running") and unit in ("month", "quarter", "year"):
+        return Value(Range(calendar.shift(c.today, -1, unit), c.today - timedelta(days=1), "span"), dated=True)
+    if unit == "weekend" and step == 0 and c.direction < 0 and c.today.weekday() < 2:
         step = -1
     return Value(calendar.period(c.today, unit, step, c.weeks), dated=True)
 
@@ -336,13 +341,13 @@ def _edge_current(c: Context) -> Value:
 
 def edge_range(c: Context, whole: Range, which: str) -> Range:
     """Return the part of a range that a word such as early or late means; so far and the rest are seen from today."""
+    if whole.first == whole.last or whole.grain in ("time", "part"):
+        return whole
     if which in ("sofar", "rest") and whole.first is not None and whole.last is not None:
         first, last = calendar.day_of(whole.first), calendar.day_of(whole.last)
         if not first <= c.today <= last:
-            return calendar.edge(whole, "start" if which == "sofar" else "end") if first != last else whole
+            return calendar.edge(whole, "start" if which == "sofar" else "end")
         return Range(first, c.today, "span") if which == "sofar" else Range(c.today, last, "span")
-    if whole.first == whole.last or whole.grain in ("time", "part"):
-        return whole
     return calendar.edge(whole, which)
 
 

@@ -20,6 +20,7 @@ _QUOTES: Final = {ord("’"): "'", ord("‘"): "'", ord("`"): "'", ord("\u00a0")
 _BLANKS: Final = regex.compile(r"\s+")
 _SENTENCE_END: Final = regex.compile(r"[.!?;]\s|\n")
 _PASSES: Final = 4
+_WINDOW: Final = 240
 
 
 def analyse(text: str, lexicon: Lexicon, reference: datetime | None, weeks: str) -> list[Atom]:
@@ -89,10 +90,11 @@ def _worked_out(context: Context) -> Value | None:
 
 def direction(text: str, start: int, end: int, lexicon: Lexicon) -> int:
     """Return -1, 1 or 0: whether the sentence around a span looks back, ahead, or neither."""
-    opened = max((m.end() for m in _SENTENCE_END.finditer(text, 0, start)), default=0)
-    closing = _SENTENCE_END.search(text, end)
+    left, right = max(0, start - _WINDOW), min(len(text), end + _WINDOW)
+    opened = max((m.end() for m in _SENTENCE_END.finditer(text, left, start)), default=left)
+    closing = _SENTENCE_END.search(text, end, right)
     before = text[opened:start]
-    after = text[end : closing.start() if closing else len(text)]
+    after = text[end : closing.start() if closing else right]
     for piece, last in ((before, True), (after, False)):
         past = [m.start() for m in lexicon.past.finditer(piece)]
         future = [m.start() for m in lexicon.future.finditer(piece)]
