@@ -38,7 +38,7 @@ def test_cleaner_wording_of_the_same_is_accepted() -> None:
         ("Ilse and Aksel will have rowed 12 miles to Aarhus on 3 March 2024, it wasn't easy.", "modality"),
         ("Ilse and Aksel rowed 12 windy miles to Aarhus on 3 March 2024, it wasn't easy.", "word not in the evidence"),
         ("Ilse and my Aksel rowed 12 miles to Aarhus on 3 March 2024, it wasn't easy.", "first person"),
-        ("Ilse and Aksel rowed 12 miles to Aarhus on 3 March 2024, it was not easy,", "cut off"),
+        ("Ilse and Aksel rowed 12 miles to Aarhus on 3 March 2024, it wasn't easy,", "cut off"),
         ("Ilse Ilse and Aksel and Aksel and Aksel and Aksel and Aksel rowed.", "loop"),
         ("Ilse " + "and Aksel rowed to Aarhus " * 9, "too long"),
     ],

@@ -21,11 +21,12 @@ def quotations(text: str, language: str) -> tuple[Quotation, ...]:
     """Return the quoted words of other people in a text, with the name or noun that the text gives them."""
     if not any(mark in text for mark in "\"'“‘«"):
         return ()
-    found = []
+    found: dict[int, Quotation] = {}
     for rule in rules.load("linguistics").rules:
         if language not in rule.languages:
             continue
         for match in rule.pattern.finditer(text):
             name = match.groupdict().get("name") or match.group("who")
-            found.append(Quotation(*match.span("quote"), name, match.start()))
-    return tuple(sorted(found, key=lambda q: q.start))
+            quote = Quotation(*match.span("quote"), name, match.start())
+            found.setdefault(quote.start, quote)
+    return tuple(found[start] for start in sorted(found))

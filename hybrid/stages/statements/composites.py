@@ -47,7 +47,8 @@ def case(parts: Sequence[tuple[Cue, Sentence]]) -> Composite | None:
     for cue, sentence in parts:
         pieces.setdefault(cue.captures["part"], []).append(sentence)
     solutions = pieces.get("solution", [])
-    problems = [s for s in pieces.get("problem", []) if s not in solutions] or [
+    ended = pieces.get("outcome", [])
+    problems = [s for s in pieces.get("problem", []) if s not in solutions and s not in ended] or [
         s for s in pieces.get("problem", []) if len(s.text) > 60
     ]
     if not problems or not solutions:
