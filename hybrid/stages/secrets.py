@@ -200,7 +200,7 @@ def _entropy(text: str) -> Iterator[Secret]:
             and _is_random(value)
             and value.count("/") <= len(value) // 12
             and not _UUID.match(value)
-            and _CREDENTIAL_CONTEXT.search(before) is not None
+            and _CREDENTIAL_CONTEXT.search(f"{before} {text[match.end() : match.end() + 40]}") is not None
             and _LABELLED.search(before) is None
         ):
             yield Secret(match.start(), match.end(), "high-entropy")
