@@ -11,6 +11,7 @@ import functools
 import importlib.util
 import os
 import struct
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from typing import Any
 
 from hybrid.errors import GrammarError, ModelError
 from hybrid.manifests import ModelSettings
+from hybrid.runtime.pace import Pace
 
 _INSTALL = "pip install 'hybrid-extractor[model]'"
 _MOST_METADATA = 100_000
@@ -72,6 +74,7 @@ class Model:
             raise ModelError(f"{path} is not a model that writes text", "give a model for text generation")
         self.context = context or min(most, int(self._lib.llama_model_n_ctx_train(self._model)))
         self._batch_size = min(settings.n_batch, self.context)
+        self._pace = Pace(max(1, min(settings.n_threads, _cores())))
         self._context = self._lib.llama_init_from_model(self._model, self._parameters(settings))
         if not self._context:
             self.close()
@@ -85,7 +88,7 @@ class Model:
         parameters = self._lib.llama_context_default_params()
         parameters.n_ctx = self.context
         parameters.n_batch = parameters.n_ubatch = self._batch_size
-        parameters.n_threads = parameters.n_threads_batch = max(1, min(settings.n_threads, _cores()))
+        parameters.n_threads = parameters.n_threads_batch = self._pace.threads
         on, off = self._lib.LLAMA_FLASH_ATTN_TYPE_ENABLED, self._lib.LLAMA_FLASH_ATTN_TYPE_DISABLED
         parameters.flash_attn_type = on if settings.flash_attn else off
         parameters.no_perf = True
@@ -164,7 +167,12 @@ class Model:
             batch.n_seq_id[index] = 1
             batch.seq_id[index][0] = 0
             batch.logits[index] = every or index == len(tokens) - 1
+        before = self._pace.threads
+        wall, used = time.perf_counter(), time.process_time()
         code = self._lib.llama_decode(self._context, batch)
+        threads = self._pace.note(time.perf_counter() - wall, time.process_time() - used)
+        if threads != before:
+            self._lib.llama_set_n_threads(self._context, threads, threads)
         if code != 0:
             self._lib.llama_memory_clear(self._memory, True)
             self._held.clear()
