@@ -26,9 +26,6 @@ def _cue_applies(rule: Rule, text: str) -> bool:
     settings = Settings(language=rule.languages[0])
     document = Document(Conversation((Message(role, text),)))
     for stage in PIPELINE[:4]:
-        if stage.name != "secrets":
-            document = stage.run(document, settings)
-        else:
-            # Examples hold the mask itself, where a rule is about what is left of a credential.
-            document = replace(document, secrets=())
+        # Examples hold the mask itself, where a rule is about what is left of a credential.
+        document = replace(document, secrets=()) if stage.name == "secrets" else stage.run(document, settings)
     return any(True for turn in document.turns for _ in cues.matches(rule, turn, document.sentences))

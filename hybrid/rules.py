@@ -162,4 +162,4 @@ def expand(pattern: str, vocabulary: Mapping[str, tuple[str, ...]]) -> str:
         words = sorted(vocabulary[match.group(1)], key=len, reverse=True)
         return "(?:" + "|".join(regex.escape(w, special_only=True).replace("\\ ", r"\s+") for w in words) + ")"
 
-    return regex.sub(r"\{([a-z][a-z_]*)\}", alternation, pattern)
+    return str(regex.sub(r"\{([a-z][a-z_]*)\}", alternation, pattern))

@@ -33,7 +33,13 @@ def test_unknown_target_is_an_error() -> None:
 
 @pytest.mark.parametrize(
     ("one", "other", "same"),
-    [("Ana", "ana", True), ("Ana", "Anatol", False), ("Ana 🌸", "Ana", True), ("ＡＮＡ", "Ana", True), ("Dr. Ana Ruiz", "Ana Ruiz", False)],
+    [
+        ("Ana", "ana", True),
+        ("Ana", "Anatol", False),
+        ("Ana 🌸", "Ana", True),
+        ("ＡＮＡ", "Ana", True),
+        ("Dr. Ana Ruiz", "Ana Ruiz", False),
+    ],
 )
 def test_names_compare_whole_without_decoration(one: str, other: str, same: bool) -> None:
     assert (name_key(one) == name_key(other)) is same

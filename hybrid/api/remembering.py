@@ -10,12 +10,12 @@ from typing import Any
 
 from hybrid.api.extraction import Cancel, Progress, accounted, annotate, outputs, usage_of, with_user
 from hybrid.config import Settings
-from hybrid.data import Conversation, Document, Statement
+from hybrid.data import Conversation, Document, Rejection, Statement
 from hybrid.errors import CancelledError
 from hybrid.memory import Changes, Known, Operation, identifier
 from hybrid.refine import ModelUse, refine
 from hybrid.runtime.runtime import Runtime
-from hybrid.schemas import Schema, named
+from hybrid.schemas import OutputModel, Schema, named
 from hybrid.store import ConversationRecord, Store, turn_hash
 
 # With a model, so many statements are refined before what they gave is committed.
@@ -64,7 +64,9 @@ def remembered(document: Document, store: Store, run: Run) -> Changes:
         done = set()
     new = [s for s in document.statements if any(ref not in done for ref in s.refs)]
     operations: list[Operation] = []
-    use, kept, rejected = ModelUse(), [], []
+    use = ModelUse()
+    kept: list[OutputModel] = []
+    rejected: list[Rejection] = []
     for batch in _batches(new, run.runtime is not None):
         if run.cancel is not None and run.cancel():
             raise CancelledError("stopped by the caller", "what was committed is kept; the same call goes on from there")

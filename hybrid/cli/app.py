@@ -15,7 +15,9 @@ from hybrid.cli import rules as rules_command
 from hybrid.errors import CancelledError, HybridError
 
 # Typer may bring its own copy of click; this is the root of the errors that it raises for a wrong call.
-_WrongCall = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+_WrongCall: type[Exception] = next(
+    c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException" and issubclass(c, Exception)
+)
 
 app = typer.Typer(
     name="hybrid",
@@ -73,7 +75,9 @@ def run() -> NoReturn:
 
 
 def _interrupted(as_json: bool) -> int:
-    return _told("CancelledError", "interrupted", "what was stored is kept; run it again to go on", CancelledError.exit_code, as_json)
+    return _told(
+        "CancelledError", "interrupted", "what was stored is kept; run it again to go on", CancelledError.exit_code, as_json
+    )
 
 
 def _told(kind: str, message: str, hint: str, code: int, as_json: bool) -> int:

@@ -24,7 +24,9 @@ def command(
     existing: Annotated[str | None, typer.Option("--existing", help="Known memories, one JSON object a line.")] = None,
     db: options.Db = None,
     language: options.Language = "auto",
-    form: Annotated[str, typer.Option("--form", help="envelope, or document: what the schema's document asks for.")] = "envelope",
+    form: Annotated[
+        str, typer.Option("--form", help="envelope, or document: what the schema's document asks for.")
+    ] = "envelope",
     json: options.Json = False,
 ) -> None:
     """Return the outputs of a schema for a conversation."""
@@ -45,7 +47,11 @@ def command(
     elif json:
         as_json(found.model_dump())
     else:
-        table(f"{schema}: {len(found.outputs)}", ("category", "when", "who", "memory", "evidence"), [_row(o) for o in found.outputs])
+        table(
+            f"{schema}: {len(found.outputs)}",
+            ("category", "when", "who", "memory", "evidence"),
+            [_row(o) for o in found.outputs],
+        )
     options.empty_note(len(found.document.turns), len(found.outputs), Counter(s.reason for s in found.skipped))
 
 

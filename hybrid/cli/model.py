@@ -38,7 +38,9 @@ def list_(json: options.Json = False) -> None:
             ]
         )
         return
-    rows = [[m.id, m.licence, f"{m.size / 1e6:.0f} MB", m.strategy, str(path) if path else "not installed"] for m, path in found]
+    rows = [
+        [m.id, m.licence, f"{m.size / 1e6:.0f} MB", m.strategy, str(path) if path else "not installed"] for m, path in found
+    ]
     table("Models", ("id", "licence", "size", "strategy", "memory"), rows)
 
 
@@ -72,7 +74,9 @@ def verify(id: ModelId = DEFAULT, json: options.Json = False) -> None:
     if path is None:
         raise missing(manifest)
     verified(path, manifest)
-    as_json({"id": id, "path": str(path), "sha256": manifest.sha256, "verified": True}) if json else note(f"{id}: checksum right")
+    as_json({"id": id, "path": str(path), "sha256": manifest.sha256, "verified": True}) if json else note(
+        f"{id}: checksum right"
+    )
 
 
 @app.command("path")

@@ -35,8 +35,11 @@ def command(
             changes = remember(read, store, schema, runtime=runtime, settings=settings, progress=moved)
         usage = changes.extraction.usage
         results.append({"file": file, **changes.model_dump(), "usage": _plain(usage)})
-        counts = ", ".join(f"{changes.count(k)} {k}" for k in ("add", "update", "supersede", "delete", "skip") if changes.count(k))
-        note(f"{file}: {changes.turns} turns ({changes.new_turns} new): {counts or 'nothing new'}; {usage.seconds:.1f} s, model {usage.model}")
+        counts = ", ".join(
+            f"{changes.count(k)} {k}" for k in ("add", "update", "supersede", "delete", "skip") if changes.count(k)
+        )
+        turns = f"{changes.turns} turns ({changes.new_turns} new)"
+        note(f"{file}: {turns}: {counts or 'nothing new'}; {usage.seconds:.1f} s, model {usage.model}")
     if json:
         as_json(results)
 

@@ -10,7 +10,9 @@ from hybrid.cli import options
 from hybrid.cli.output import as_json, note, table
 from hybrid.errors import RuleError
 
-app = typer.Typer(help="List the declared rules and prove them on their own examples.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="List the declared rules and prove them on their own examples.", no_args_is_help=True, rich_markup_mode=None
+)
 
 Stage = Annotated[str | None, typer.Option("--stage", help="Only this stage.")]
 
@@ -25,7 +27,9 @@ def list_(stage: Stage = None, json: options.Json = False) -> None:
     if json:
         as_json([{"id": r.id, "file": f.name, "languages": list(r.languages), "description": r.description} for f, r in found])
         return
-    table(f"{len(found)} rules", ("id", "languages", "memory"), [[r.id, ",".join(r.languages), r.description] for _, r in found])
+    table(
+        f"{len(found)} rules", ("id", "languages", "memory"), [[r.id, ",".join(r.languages), r.description] for _, r in found]
+    )
 
 
 @app.command("check")

@@ -11,7 +11,6 @@ from hybrid import rules
 from hybrid.memory import Memory, normalized
 
 
-
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Hold the verdict, the memory it rests on, and whether the new text says all that the old one says."""

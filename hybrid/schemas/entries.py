@@ -79,7 +79,11 @@ def _output(s: Statement, known: Known, rules: dict[str, Any]) -> EntryOutput | 
 def _key(s: Statement, kind: Type) -> str:
     attribute = s.details.get("attribute")
     prefix = "no_" if s.kind == "rule" and re.search(r"\b(?:never|don't|do not|stop)\b", s.quote, re.IGNORECASE) else ""
-    return snake(str(attribute)) if attribute and kind == "user" else snake(f"{prefix}{s.topics[0] if kind == 'feedback' and s.topics else s.topic}")
+    return (
+        snake(str(attribute))
+        if attribute and kind == "user"
+        else snake(f"{prefix}{s.topics[0] if kind == 'feedback' and s.topics else s.topic}")
+    )
 
 
 def _persistent(s: Statement, words: list[str]) -> bool:

@@ -77,7 +77,7 @@ def _output(s: Statement, rules: dict[str, Any], settings: Settings, document: D
         where=s.where,
         evidence_quote=s.quote,
         attributed_speaker=s.speaker if s.speaker != "User" else "user",
-        attribution_basis=s.attribution if category == "profile" else None,  # type: ignore[arg-type]
+        attribution_basis=s.attribution if category == "profile" else None,
         **{name: s.details.get(name) for name in ("best_for", "optimal_params", "common_failures") if category == "tool"},
         evidence=s.refs,
         evidence_spans=spans(s.evidence),
@@ -93,7 +93,9 @@ def category_of(s: Statement, rules: dict[str, Any]) -> Category | None:
     """Return the category of a statement by the policy and the tie-breakers, None where the kind yields none here."""
     table = rules["user" if s.about_user else "other"]
     category: Category | None = table.get(s.kind)
-    if s.attribution == "other_named" and (category in ("profile", "preference") or (s.details.get("voice") and s.when is None)):
+    if s.attribution == "other_named" and (
+        category in ("profile", "preference") or (s.details.get("voice") and s.when is None)
+    ):
         return "entity"
     if s.details.get("thing"):
         return "entity"

@@ -36,7 +36,13 @@ def _values(s: Statement, category: str, text: str) -> dict[str, list[str]]:
         return {"Basic Info": basic, "Key Attributes": [text], "Related Facts": [*related, *[f"Person: {p}" for p in s.people]]}
     if category == "event":
         said = [f"mentioned on {s.said:%Y-%m-%d}"] if when is None and s.said else []
-        return {"What Happened": [text], "When": [when] if when else said, "Who": who, "Where": [s.where] if s.where else [], "Commitment": [str(details.get("commitment", ""))]}
+        return {
+            "What Happened": [text],
+            "When": [when] if when else said,
+            "Who": who,
+            "Where": [s.where] if s.where else [],
+            "Commitment": [str(details.get("commitment", ""))],
+        }
     return _operational(s, category, text)
 
 

@@ -91,7 +91,10 @@ def test_half_a_case_is_no_case() -> None:
 
 
 def test_case_needs_problem_and_solution() -> None:
-    text = "The pump kept failing with error 12. It turned out the filter was clogged. I replaced the filter. No more errors since."
+    text = (
+        "The pump kept failing with error 12. It turned out the filter was clogged. "
+        "I replaced the filter. No more errors since."
+    )
     (statement,) = (s for s in statements(text) if s.kind == "case")
     assert {"problem", "cause", "solution", "outcome"} <= set(statement.details)
 

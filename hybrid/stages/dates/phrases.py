@@ -36,7 +36,9 @@ def readable(found: ResolvedDate, language: str = "en") -> str:
     if found.first is None:
         return f"until {_english(found, found.last, found.last)}"
     if found.last is None:
-        return f"since {_english(found, found.first, found.first)}"
+        # "Since" tells of what goes on already; what is still to start, starts from its day.
+        opening = "since" if "since" in found.text.casefold() else "from"
+        return f"{opening} {_english(found, found.first, found.first)}"
     return _english(found, found.first, found.last)
 
 

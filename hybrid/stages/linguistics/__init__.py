@@ -32,6 +32,7 @@ def run(document: Document, settings: Settings) -> Document:
     sentences.extend(s for s in document.sentences if s.ref in read)
     mentions.extend(m for m in document.mentions if m.ref in read)
     mentions.extend(_participants(document))
+    mentions.extend(_introduced(document))
     ordered = tuple(sorted(sentences, key=lambda s: (s.ref, s.start)))
     return replace(document, sentences=ordered, mentions=_distinct(mentions))
 
@@ -83,6 +84,15 @@ def _moved(sentence: Sentence, piece: Piece) -> Sentence:
     start, end = sentence.start + offset, sentence.end + offset
     text = piece.turn.text[start:end]
     return replace(sentence, ref=piece.turn.ref, start=start, end=end, text=text, tokens=tokens, voice=piece.voice)
+
+
+def _introduced(document: Document) -> Iterable[Mention]:
+    """Find names that the text itself introduces: "my sister Amaia", "a dog called Rufus"."""
+    for turn, language in zip(document.turns, document.languages, strict=True):
+        for rule in rules.load("mentions", language).rules if language in rules.languages("mentions") else ():
+            for match in rule.pattern.finditer(turn.text):
+                start, end = match.span("name")
+                yield Mention(turn.ref, start, end, match.group("name"), str(rule.values["type"]))
 
 
 def _participants(document: Document) -> Iterable[Mention]:

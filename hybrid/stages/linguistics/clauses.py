@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from hybrid.data import Token
 
@@ -27,10 +28,10 @@ def clauses(tokens: tuple[Token, ...]) -> tuple[tuple[Token, ...], ...]:
     heads = [root, *_joined(tokens, root)]
     ranges = [(_extent(tokens, head, set(heads)), head) for head in heads]
     ordered = sorted(ranges)
-    if any(a[0][1] >= b[0][0] for a, b in zip(ordered, ordered[1:], strict=False)):
+    if any(a[0][1] >= b[0][0] for a, b in pairwise(ordered)):
         return (whole,)
     cuts = [0]
-    for (before, first), (after, second) in zip(ordered, ordered[1:], strict=False):
+    for (before, first), (after, second) in pairwise(ordered):
         link = {t.text.casefold() for t in tokens[before[1] + 1 : after[0]]} | {tokens[after[0]].text.casefold()}
         if link & _LINKS and not (_past(tokens, first) and _past(tokens, second)):
             cuts.append(after[0])

@@ -27,6 +27,7 @@ def quotations(text: str, language: str) -> tuple[Quotation, ...]:
             continue
         for match in rule.pattern.finditer(text):
             name = match.groupdict().get("name") or match.group("who")
-            quote = Quotation(*match.span("quote"), name, match.start())
+            start, end = match.span("quote")
+            quote = Quotation(start, end, name, match.start())
             found.setdefault(quote.start, quote)
     return tuple(found[start] for start in sorted(found))

@@ -9,8 +9,8 @@ from hybrid.config import Settings
 from hybrid.data import Cue, Document, Rejection, Sentence, Statement, Turn
 from hybrid.memory import identifier, normalized
 from hybrid.stages.statements.building import Builder
-from hybrid.stages.statements.composites import Composite, case, procedure, tool_use
 from hybrid.stages.statements.composing import composed
+from hybrid.stages.statements.composites import Composite, case, procedure, tool_use
 from hybrid.stages.statements.context import Context
 from hybrid.stages.statements.dialogue import confirmation, offer
 from hybrid.stages.statements.who import Speakers, introduced

@@ -17,7 +17,29 @@ from hybrid.stages.statements.writing import UnknownAddressee, third_person
 
 _MAX_JOINED = 420
 _PLACED = ("location", "origin", "employer", "education")
-_COMMON = frozenset("do be have get go make thing know think say see come take want that it sure way lot".split())
+_COMMON = frozenset(
+    (
+        "do",
+        "be",
+        "have",
+        "get",
+        "go",
+        "make",
+        "thing",
+        "know",
+        "think",
+        "say",
+        "see",
+        "come",
+        "take",
+        "want",
+        "that",
+        "it",
+        "sure",
+        "way",
+        "lot",
+    )
+)
 _FOR_TIME = re.compile(r"\bfor (?:the (?:last|past) )?(?:[\w-]+ )?(?:days|weeks|months|years)\b", re.IGNORECASE)
 _WEEKDAY = re.compile(r"\b((?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b", re.IGNORECASE)
 
@@ -70,11 +92,17 @@ class Builder:
             # What is said of others is one note on them, not one a attribute.
             first = attributes[0]
             flags = {"changeable": "true"} if any(c.captures.get("changeable") for c in attributes) else {}
-            note = replace(first, captures={**flags, **({"attribute": first.captures["attribute"]} if len(attributes) == 1 else {})})
+            note = replace(
+                first, captures={**flags, **({"attribute": first.captures["attribute"]} if len(attributes) == 1 else {})}
+            )
             cues, attributes = [note, *(c for c in cues if c not in attributes)][:1], []
         made: list[Statement | Rejection] = []
         for cue in cues:
-            text = claimed(cue, wording.subject, wording.text) if cue in attributes and (len(attributes) > 1 or cue.topic == "name") else wording.text
+            text = (
+                claimed(cue, wording.subject, wording.text)
+                if cue in attributes and (len(attributes) > 1 or cue.topic == "name")
+                else wording.text
+            )
             made.append(self._statement(turn, sentence, cue, wording.subject, text))
         return made
 
@@ -146,7 +174,9 @@ def topic(cue: Cue, sentence: Sentence, phrases: tuple[str, ...], subject: Subje
     """Return the topic of a statement as a key: declared, from the lexicon, or the head of what it speaks of."""
     captured = cue.captures.get("facet") or cue.captures.get("object")
     if cue.rule.endswith(".rescheduled"):
-        moved = next((t.lemma for t in sentence.tokens if t.dep in ("dobj", "nsubjpass") and t.entity not in ("DATE", "TIME")), "")
+        moved = next(
+            (t.lemma for t in sentence.tokens if t.dep in ("dobj", "nsubjpass") and t.entity not in ("DATE", "TIME")), ""
+        )
         return topics.key(f"{moved or subject.key} reschedule")
     if cue.topic == "object":
         return _object_key(cue.captures.get("thing", ""), sentence.text)
@@ -155,7 +185,9 @@ def topic(cue: Cue, sentence: Sentence, phrases: tuple[str, ...], subject: Subje
     if cue.kind in ("preference", "habit", "rule", "wish"):
         inside = topics.noun_phrases(sentence, captured) if captured else ()
         heads = (topics.lexical(phrase.split()[-1]) for phrase in inside or phrases)
-        found = next((t for t in heads if t), None) or topics.lexical(captured or sentence.text) or topics.lexical(sentence.text)
+        found = (
+            next((t for t in heads if t), None) or topics.lexical(captured or sentence.text) or topics.lexical(sentence.text)
+        )
         return found or topics.key((inside or phrases or (topics.content(sentence),))[0], 3)
     if cue.kind == "pattern":
         weekday = _WEEKDAY.search(sentence.text)
@@ -183,7 +215,12 @@ def _refused(subject: Subject | None, sentence: Sentence, cue: Cue) -> str | Non
 
 def _continues(before: Statement, sentence: Sentence, fired: list[Cue], context: Context) -> bool:
     """Say whether a sentence goes on telling of what the one before it began."""
-    if sentence.question or sentence.voice is not None or before.details.get("voice") or before.evidence[-1].end > sentence.start:
+    if (
+        sentence.question
+        or sentence.voice is not None
+        or before.details.get("voice")
+        or before.evidence[-1].end > sentence.start
+    ):
         return False
     start = (sentence.subject or "").casefold()
     if len(before.text) + len(sentence.text) >= _MAX_JOINED:

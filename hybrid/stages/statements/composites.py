@@ -16,15 +16,19 @@ _ORDER = re.compile(
 _RATE = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*(?:%|percent)", re.IGNORECASE)
 _FLAG = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*(?:[= ]\d+)?)")
 _PURPOSE = re.compile(
-    r"\b(?:for|to|when)\s+((?:find|search|check|fetch|test|scan|look|read|convert|compare|list|count|format|clean|download|resiz|pars|track)\w*\b[^,.;!?]*)",
+    r"\b(?:for|to|when)\s+((?:find|search|check|fetch|test|scan|look|read|convert|compare|list|count|format|clean|correct"
+    r"|download|resiz|pars|track)\w*\b[^,.;!?]*)",
     re.IGNORECASE,
 )
 _FAILURE = re.compile(
-    r"[^.;!?]*\b(?:common (?:issue|problem|failure)s?|come out|fail\w*|times? out|breaks?|crash\w*|chokes?|struggle\w*|does(?:n't| not) work|error\w*|skips?|misses)\b[^.;!?]*",
+    r"[^.;!?]*\b(?:common (?:issue|problem|failure)s?|come out|fail\w*|times? out|breaks?|crash\w*|chokes?|struggle\w*"
+    r"|does(?:n't| not) work|error\w*|skips?|misses)\b[^.;!?]*",
     re.IGNORECASE,
 )
 _SUCCESS = re.compile(
-    r"[^.;!?]*\b(?:work(?:s|ed)? (?:best|well|great|fine)|best (?:for|when|used|with|if)|great for|ideal for|helped|helps)\b[^.;!?]*", re.IGNORECASE
+    r"[^.;!?]*\b(?:work(?:s|ed)? (?:best|well|great|fine)|best (?:for|when|used|with|if)|great for|ideal for|helped|helps)"
+    r"\b[^.;!?]*",
+    re.IGNORECASE,
 )
 _DONE = re.compile(
     r"[^.!?]*\b(?:done when|finished when|complete when|until (?:it|all|every|the)|only when)\b[^.!?]*", re.IGNORECASE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from hybrid import rules
@@ -10,6 +10,9 @@ from hybrid.data import Cue, Document, Mention, ResolvedDate, Sentence, Turn
 from hybrid.memory import name_key
 from hybrid.stages.statements.who import Speakers, Subject
 from hybrid.stages.statements.writing import Voices
+
+# So many turns back, a name still is what "she" means, if it is the only one.
+_LOOK_BACK = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +42,30 @@ class Context:
     def when(self, sentence: Sentence, cue: Cue | None) -> ResolvedDate | None:
         """Return the date a sentence tells of, None where it has none."""
         dates = [d for d in self.dates(sentence) if d.kind == "date" and d.interval is not None]
+        dates = [_whole_days(d) for d in dates]
         if cue is not None and cue.rule.endswith(".rescheduled"):
             # The start of the change counts, which is named last: "from Monday to Wednesday, starting 14 July".
-            return next((d for d in reversed(dates) if any(c.isdigit() for c in d.text)), dates[-1] if dates else None)
+            change = next((d for d in reversed(dates) if any(c.isdigit() for c in d.text)), dates[-1] if dates else None)
+            return replace(change, last=change.first) if change is not None and change.last is None else change
         said = self.document.turn(sentence.ref).time
         if sentence.tense == "past" and said is not None:
             today = said.date()
             dates = [d for d in dates if d.first is None or _day(d.first) <= today] or dates
         return dates[0] if dates else None
+
+    def person_before(self, turn: Turn, sentence: Sentence) -> str | None:
+        """Return the one person beside the speakers who was named in the last turns, None where there are several or none."""
+        number = int(turn.ref[1:])
+        refs = {t.ref for t in self.document.turns[max(0, number - 1 - _LOOK_BACK) : number]}
+        known = {name_key(n) for n in (*self.document.participants, self.speakers.user())}
+        named = [
+            m
+            for m in self.document.mentions
+            if m.type == "person" and m.ref in refs and (m.ref != turn.ref or m.start < sentence.start)
+        ]
+        keys = {name_key(m.text.split()[0]): m.text for m in named if name_key(m.text) not in known and m.text.split()}
+        names = [n for k, n in keys.items() if k not in {part for key in known for part in key.split()}]
+        return names[0] if len(names) == 1 else None
 
     def people(self, sentence: Sentence, subject: Subject) -> tuple[str, ...]:
         """Return the people and groups a sentence names beside its subject."""
@@ -59,12 +78,23 @@ class Context:
         """Return the first place a sentence names."""
         known = {name_key(n) for n in (*self.document.participants, self.speakers.user(), subject.name)}
         places = [m.text for m in self.mentions(sentence) if m.type == "place" and name_key(m.text) not in known]
-        return places[0] if places else _after_preposition(sentence, {m.text for m in self.mentions(sentence) if m.type == "person"})
+        return (
+            places[0]
+            if places
+            else _after_preposition(sentence, {m.text for m in self.mentions(sentence) if m.type == "person"})
+        )
 
     def names(self, text: str) -> bool:
         """Say whether a text names one of the people who speak."""
         known = {*self.document.participants, self.speakers.user()}
         return any(name_key(name) in name_key(text) for name in known if name)
+
+
+def _whole_days(found: ResolvedDate) -> ResolvedDate:
+    """Return a part of a day as its day: "last night" is when it was, not from which minute to which."""
+    if found.grain != "part" or found.first is None or found.last is None:
+        return found
+    return replace(found, first=_day(found.first), last=_day(found.last))
 
 
 def _after_preposition(sentence: Sentence, people: set[str]) -> str | None:

@@ -70,7 +70,9 @@ def offer(
         said = third_person(reply, context.voices(turn), context.dates(reply)).rstrip(".")
     except UnknownAddressee:
         return None
-    text = finished(f"{giver} offered to {offered[:1].lower()}{offered[1:]}; {taker} left it open: {said[:1].lower()}{said[1:]}")
+    text = finished(
+        f"{giver} offered to {offered[:1].lower()}{offered[1:]}; {taker} left it open: {said[:1].lower()}{said[1:]}"
+    )
     phrases = topics.noun_phrases(asked)
     return Statement(
         id="",

@@ -35,7 +35,25 @@ _NOT_TOPICS = {
     "sort",
     "people",
 }
-_EMPTY = {"be", "have", "do", "get", "go", "make", "so", "very", "really", "just", "too", "also", "not", "never", "now", "then", "again"}
+_EMPTY = {
+    "be",
+    "have",
+    "do",
+    "get",
+    "go",
+    "make",
+    "so",
+    "very",
+    "really",
+    "just",
+    "too",
+    "also",
+    "not",
+    "never",
+    "now",
+    "then",
+    "again",
+}
 _HEADS = (
     "dobj",
     "attr",
@@ -68,9 +86,9 @@ def lexical(text: str, lemmas: Iterable[str] = ()) -> str | None:
         if phrase in folded:
             return topic
     for word in [*re.findall(r"[\w'-]+", folded), *lemmas]:
-        topic = single.get(word) or single.get(word.rstrip("s"))
-        if topic:
-            return topic
+        found = single.get(word) or single.get(word.rstrip("s"))
+        if found:
+            return found
     return None
 
 

@@ -129,8 +129,8 @@ def third_subject(sentence: Sentence, speaker: str, mentions: tuple[Mention, ...
         name = _full_name(sentence.tokens, index)
         compound_kin = any(t.lemma in kin for t in children if t.dep == "compound")
         animate = sentence.tokens[token.head].lemma in rules.load("statements", "en").vocabulary["animate"]
-        named = any(t.dep == "det" for t in children)
-        return Subject(name, name, "thing" if named else _type(name, token, mentions, compound_kin or animate))
+        article = any(t.dep == "det" for t in children)
+        return Subject(name, name, "thing" if article else _type(name, token, mentions, compound_kin or animate))
     if own is not None and own.entity == "PERSON":
         return Subject(own.text, own.text, "person")
     words = [
@@ -154,11 +154,16 @@ def _owned(sentence: Sentence, speaker: str) -> Subject | None:
     return Subject(f"{speaker}'s {words[1].text}", words[1].text.casefold(), "person", kin=True)
 
 
-def pronoun_subject(sentence: Sentence, earlier: tuple[Subject, ...]) -> tuple[Token, Subject] | None:
-    """Resolve he or she at the start of a sentence to the one person named before in the same turn, else None."""
-    token = next((t for t in sentence.tokens if t.dep in ("nsubj", "nsubjpass") and t.text.casefold() in _PERSONAL), None)
+def pronoun_subject(sentence: Sentence, earlier: tuple[Subject, ...], named: str | None) -> tuple[Token, Subject] | None:
+    """Resolve he or she to the one person spoken of in the same turn, else to `named`, else None."""
+    subjects = (t for t in sentence.tokens if t.dep in ("nsubj", "nsubjpass"))
+    token = next((t for t in subjects if t.text.casefold() in _PERSONAL), None)
     people = list({s.key: s for s in earlier if s.type == "person"}.values())
-    return (token, people[0]) if token is not None and len(people) == 1 else None
+    if token is None or len(people) > 1:
+        return None
+    if people:
+        return token, people[0]
+    return (token, Subject(named, named, "person")) if named is not None else None
 
 
 def _full_name(tokens: tuple[Token, ...], head: int) -> str:

@@ -47,7 +47,7 @@ def worded(context: Context, turn: Turn, sentence: Sentence, cue: Cue, earlier: 
     others: dict[int, str] = {}
     if cue.kind != "attribute" and (sentence.person == "third" or _opens_with_owner(sentence)):
         subject = third_subject(sentence, speaker, context.mentions(sentence))
-        resolved = pronoun_subject(sentence, earlier) if subject is None else None
+        resolved = pronoun_subject(sentence, earlier, context.person_before(turn, sentence)) if subject is None else None
         if resolved is not None:
             subject = resolved[1]
             others[resolved[0].start] = resolved[1].name
@@ -61,7 +61,8 @@ def worded(context: Context, turn: Turn, sentence: Sentence, cue: Cue, earlier: 
     dates = context.dates(sentence)
     if cue.rule.endswith(".rescheduled"):
         # "From Tuesday to Thursday" names days of the week; only the day of the change is a date.
-        dates = tuple(d for d in dates if d == context.when(sentence, cue))
+        change = context.when(sentence, cue)
+        dates = tuple(d for d in dates if change is not None and d.start == change.start)
     text = third_person(sentence, voices, dates, _begin(sentence, cue))
     return Wording(_framed(context, text, speaker, sentence, cue, subject), subject)
 

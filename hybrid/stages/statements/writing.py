@@ -248,7 +248,11 @@ class _Writer:
             )
         if number == "plural":
             return plural(token.text)
-        return singular(token.text, not self._past and token.tag in ("VBP", "VB", "VBZ", "NN", "NNP", "MD") or (not self._past and lower in ("do", "have")))
+        return singular(
+            token.text,
+            (not self._past and token.tag in ("VBP", "VB", "VBZ", "NN", "NNP", "MD"))
+            or (not self._past and lower in ("do", "have")),
+        )
 
 
 def _verbs(tokens: Sequence[Token]) -> dict[int, tuple[int, ...]]:
