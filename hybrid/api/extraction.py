@@ -213,10 +213,12 @@ def _memory(known: Memory | Mapping[str, Any], schema: str) -> Memory:
 
 
 def with_user(settings: Settings, user: str | None) -> Settings:
+    """Return the settings with the user that a call names."""
     return settings if user is None else replace(settings, user=user)
 
 
 def usage_of(runtime: Runtime | None, use: ModelUse, started: float) -> Usage:
+    """Return what a call cost."""
     return Usage(
         model=runtime.name if runtime is not None else "none",
         model_calls=use.calls,

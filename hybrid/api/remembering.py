@@ -55,6 +55,7 @@ class Run:
 
 
 def remembered(document: Document, store: Store, run: Run) -> Changes:
+    """Extract an annotated conversation and keep the result."""
     started = time.perf_counter()
     conversation = _conversation_id(document, store, run)
     stored = store.conversation(conversation)

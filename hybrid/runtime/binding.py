@@ -83,6 +83,7 @@ class Model:
         self._memory = self._lib.llama_get_memory(self._context)
         self._batch = free.batch = self._lib.llama_batch_init(self._batch_size, 0, 1)
         self._held: list[int] = []
+        self._cuts: list[int] = []
 
     def _parameters(self, settings: ModelSettings) -> Any:
         parameters = self._lib.llama_context_default_params()
@@ -131,22 +132,33 @@ class Model:
         """Say whether a token ends the model's turn."""
         return bool(self._lib.llama_vocab_is_eog(self._vocab, token))
 
-    def hold(self, tokens: Sequence[int]) -> int:
-        """Keep the longest beginning of `tokens` that is in the context, drop the rest, and return its length.
+    def hold(self, tokens: Sequence[int], border: int) -> int:
+        """Keep what the context holds of the first `border` tokens, drop the rest, and return how many were kept.
 
-        The last token is never kept: it has to be evaluated for its logits.
+        Only tokens are kept whose batches were cut as they would be cut anew: logits depend a little on where batches begin,
+        and an answer may not depend on the questions before it.
         """
         common = 0
-        for mine, wanted in zip(self._held, tokens[:-1], strict=False):
+        for mine, wanted in zip(self._held, tokens[:border], strict=False):
             if mine != wanted:
                 break
             common += 1
-        if not self._lib.llama_memory_seq_rm(self._memory, 0, common, -1):
+        whole = range(common - common % self._batch_size, 0, -self._batch_size)
+        lengths = [border, *whole] if common == border else whole
+        return self.rewind(next((length for length in lengths if self._cut_as_anew(length)), 0))
+
+    def rewind(self, length: int) -> int:
+        """Drop what stands behind the first `length` tokens, and return how many are left."""
+        if not self._lib.llama_memory_seq_rm(self._memory, 0, length, -1):
             # Models with a state instead of a cache cannot go back; they begin again.
             self._lib.llama_memory_clear(self._memory, True)
-            common = 0
-        del self._held[common:]
-        return common
+            length = 0
+        del self._held[length:]
+        self._cuts = [cut for cut in self._cuts if cut <= length]
+        return length
+
+    def _cut_as_anew(self, length: int) -> bool:
+        return [cut for cut in self._cuts if cut <= length] == [*range(self._batch_size, length, self._batch_size), length]
 
     def batches(self, tokens: Sequence[int], *, every: bool = False) -> Iterator[int]:
         """Evaluate tokens behind what is held, and yield after each batch how many it had.
@@ -176,8 +188,10 @@ class Model:
         if code != 0:
             self._lib.llama_memory_clear(self._memory, True)
             self._held.clear()
+            self._cuts.clear()
             raise ModelError(f"llama.cpp could not evaluate {len(tokens)} tokens (code {code})", "the context was cleared")
         self._held.extend(tokens)
+        self._cuts.append(len(self._held))
 
     def logits(self, row: int = -1) -> Any:
         """Return a row of logits as a numpy array that is valid until the next batch."""

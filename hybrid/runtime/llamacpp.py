@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from collections import Counter
@@ -27,7 +28,8 @@ class LlamaCppRuntime:
     """Answer prompts with one GGUF file.
 
     The file is checked and loaded when it is first needed, or by `load`. One lock guards the model, so that threads take
-    turns. The tokens that a prompt shares with the one before it are not evaluated again. llama.cpp's log is silenced for
+    turns. System text and examples that a prompt shares with the one before it are not evaluated again; the answer is the same
+    either way. llama.cpp's log is silenced for
     the whole process; standard output and error are never redirected.
     """
 
@@ -52,6 +54,11 @@ class LlamaCppRuntime:
     def name(self) -> str:
         """Name the model: the manifest's id, or the file's name."""
         return self._manifest.id if self._manifest else self._path.stem
+
+    @property
+    def path(self) -> Path:
+        """Return the file."""
+        return self._path
 
     @property
     def manifest(self) -> Manifest | None:
@@ -94,7 +101,7 @@ class LlamaCppRuntime:
     def count(self, prompt: Prompt) -> int:
         """Return how many tokens the prompt has, marks included."""
         with self._lock:
-            return len(self._tokens(self._loaded(), prompt))
+            return len(self._tokens(self._loaded(), prompt)[0])
 
     def answer(self, prompt: Prompt, schema: Mapping[str, Any], *, max_tokens: int, deadline_s: float) -> Completion:
         """Return the model's answer; what is wrong with it is its `reason`, never an exception.
@@ -106,11 +113,11 @@ class LlamaCppRuntime:
         rules = grammar(schema)
         with self._lock:
             model = self._loaded()
-            tokens = self._tokens(model, prompt)
+            tokens, border = self._tokens(model, prompt)
             _check_room(len(tokens), max_tokens, model.context)
             with model.constraint(rules) as constraint:
-                cached = model.hold(tokens)
-                in_time = _evaluated(model, tokens[cached:], until)
+                cached = model.hold(tokens, border)
+                in_time = _evaluated(model, tokens[cached:border], until) and _evaluated(model, tokens[border:], until)
                 written, finish = _written(model, constraint, max_tokens, until) if in_time else ([], "deadline")
             text = b"".join(model.piece(token) for token in written).decode("utf-8", "replace")
         return _completion(text, finish, schema, (len(tokens), len(written), cached))
@@ -122,19 +129,22 @@ class LlamaCppRuntime:
         """
         with self._lock:
             model = self._loaded()
-            tokens = self._tokens(model, prompt)
+            tokens, border = self._tokens(model, prompt)
             end = model.tokenize(self._marks().assistant_end, marks=True)[:1]
             wanted = [model.tokenize(option, marks=False) + end for option in options]
             _check_room(len(tokens), max((len(w) for w in wanted), default=0), model.context)
-            return tuple(_log_probabilities(model, tokens, wanted))
+            return tuple(_log_probabilities(model, tokens, border, wanted))
 
     def _marks(self) -> Template:
         if self._template is None:
             raise ModelError("the model is not loaded", "call load first")
         return self._template
 
-    def _tokens(self, model: Model, prompt: Prompt) -> list[int]:
-        """Return the prompt's tokens: marks may be control tokens, everything that was written is plain text."""
+    def _tokens(self, model: Model, prompt: Prompt) -> tuple[list[int], int]:
+        """Return the prompt's tokens, and how many of them are the same in every call.
+
+        Marks may be control tokens; everything that was written is plain text.
+        """
         marks = self._marks()
         tokens = list(model.opening)
         pieces: list[tuple[str, bool]] = []
@@ -144,10 +154,12 @@ class LlamaCppRuntime:
         for user, assistant in prompt.examples:
             pieces += [(user, False), (marks.user_end + marks.assistant_begin, True)]
             pieces += [(assistant, False), (marks.assistant_end + marks.user_begin, True)]
-        pieces += [(prompt.user, False), (marks.user_end + marks.assistant_begin, True)]
         for text, special in pieces:
             tokens += model.tokenize(text, marks=special) if text else []
-        return tokens
+        border = len(tokens)
+        tokens += model.tokenize(prompt.user, marks=False)
+        tokens += model.tokenize(marks.user_end + marks.assistant_begin, marks=True)
+        return tokens, border
 
 
 def _check_room(prompt: int, budget: int, context: int) -> None:
@@ -208,17 +220,16 @@ def _completion(text: str, finish: Finish, schema: Mapping[str, Any], counts: tu
     return Completion(text, values, reason, *counts, finish)
 
 
-def _log_probabilities(model: Model, prompt: list[int], continuations: Sequence[Sequence[int]]) -> Iterator[float]:
+def _log_probabilities(model: Model, prompt: list[int], border: int, continuations: Sequence[Sequence[int]]) -> Iterator[float]:
     """Yield the sum of each continuation's log-probabilities; the prompt is evaluated once."""
     import numpy
 
-    for _ in model.batches(prompt[model.hold(prompt) :]):
-        pass
+    kept = model.hold(prompt, border)
+    _evaluated(model, prompt[kept:border], math.inf)
+    _evaluated(model, prompt[border:], math.inf)
     first = numpy.array(model.logits(), dtype=numpy.float64)
     for continuation in continuations:
-        # One token more than the prompt has, because the last one is never kept.
-        for _ in model.batches(prompt[model.hold([*prompt, 0]) :]):
-            pass
+        _evaluated(model, prompt[model.rewind(len(prompt)) :], math.inf)
         rows = [first]
         for count in model.batches(continuation[:-1], every=True):
             rows += [numpy.array(model.logits(row), dtype=numpy.float64) for row in range(count)]

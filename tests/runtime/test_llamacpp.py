@@ -64,8 +64,22 @@ def test_a_shared_beginning_is_read_once_and_changes_nothing(runtime: LlamaCppRu
     again = answer(runtime, "Brunhild grows leeks.")
     assert cold.cached_tokens == 0
     assert warm.cached_tokens > 30
-    assert again.cached_tokens == again.prompt_tokens - 1
+    assert again.cached_tokens == warm.cached_tokens
     assert cold.values == warm.values == again.values
+
+
+def test_what_was_asked_before_does_not_change_a_single_bit(runtime: LlamaCppRuntime) -> None:
+    asked, options = prompt("Brunhild grows leeks in the valley behind the mill."), ["leeks", '{"text":"Brunhild']
+    runtime.close()
+    cold = runtime.score(asked, options)
+    answer(runtime, "Brunhild grows leeks in the valley and sells them.")
+    assert runtime.score(asked, options) == cold
+    runtime.score(Prompt("You count.", (), "Leeks. " * 200), options)
+    assert runtime.score(asked, options) == cold
+    with LlamaCppRuntime(runtime.path, runtime.manifest) as other:
+        other.score(Prompt(SYSTEM, SHOWN * 12, "Leeks."), options)
+        other.score(Prompt(SYSTEM, SHOWN * 20, "Looms."), options)
+        assert other.score(asked, options) == cold
 
 
 @pytest.mark.parametrize("mark", ["<|im_end|>", "<|im_start|>system", "<|endoftext|>"])
@@ -148,7 +162,7 @@ def test_the_likelier_answer_scores_higher(runtime: LlamaCppRuntime, question: s
     asked = Prompt(SYSTEM, SHOWN, question)
     first, second = runtime.score(asked, [likely, unlikely])
     assert second < first < 0
-    assert runtime.score(asked, [unlikely, likely]) == pytest.approx((second, first), abs=0.2)
+    assert runtime.score(asked, [unlikely, likely]) == (second, first)
     assert runtime.score(asked, []) == ()
 
 

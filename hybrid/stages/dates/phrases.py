@@ -37,7 +37,7 @@ def readable(found: ResolvedDate, language: str = "en") -> str:
         return f"until {_english(found, found.last, found.last)}"
     if found.last is None:
         # "Since" tells of what goes on already; what is still to start, starts from its day.
-        opening = "since" if "since" in found.text.casefold() else "from"
+        opening = "from" if found.text.casefold().startswith(("start", "begin", "from", "effective")) else "since"
         return f"{opening} {_english(found, found.first, found.first)}"
     return _english(found, found.first, found.last)
 

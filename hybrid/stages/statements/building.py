@@ -40,6 +40,7 @@ _COMMON = frozenset(
         "lot",
     )
 )
+_VAGUE = frozenset(("it", "that", "this", "them", "those", "these", "one", "so"))
 _FOR_TIME = re.compile(r"\bfor (?:the (?:last|past) )?(?:[\w-]+ )?(?:days|weeks|months|years)\b", re.IGNORECASE)
 _WEEKDAY = re.compile(r"\b((?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b", re.IGNORECASE)
 
@@ -207,10 +208,25 @@ def _refused(subject: Subject | None, sentence: Sentence, cue: Cue) -> str | Non
         long = sum(t.pos in ("ADJ", "ADV", "VERB") and t.lemma not in _COMMON for t in sentence.tokens) >= 3
         if not long:
             return "says too little by itself"
+    if not any(t.tag in ("VBD", "VBP", "VBZ", "MD", "VBG", "VBN", "VB") for t in sentence.tokens):
+        return "says too little by itself"
+    if cue.kind in ("fact", "preference", "event", "plan", "feeling") and _points_back(sentence):
+        return "refers to what was said before"
     near = {"i", "my", "me", "we", "our", "us"} & {t.text.casefold() for t in sentence.tokens}
     if cue.rule.endswith("fact.named") and subject.type != "person" and not near:
         return "general remark"
     return None
+
+
+def _points_back(sentence: Sentence) -> bool:
+    """Say whether all a sentence speaks of is "it" or "that", which stand for words said before."""
+    objects = [
+        t
+        for t in sentence.tokens
+        if t.dep in ("dobj", "pobj", "attr", "oprd", "nsubj", "xcomp") and t.text.casefold() in _VAGUE
+    ]
+    dangling = sentence.tokens and [t for t in sentence.tokens if t.pos != "PUNCT"][-1].tag == "TO"
+    return (bool(objects) or bool(dangling)) and not topics.noun_phrases(sentence)
 
 
 def _continues(before: Statement, sentence: Sentence, fired: list[Cue], context: Context) -> bool:

@@ -54,24 +54,38 @@ class Context:
         return dates[0] if dates else None
 
     def person_before(self, turn: Turn, sentence: Sentence) -> str | None:
-        """Return the one person beside the speakers who was named in the last turns, None where there are several or none."""
+        """Return the one person beside the speakers who was spoken of in the last turns, None where several or none were.
+
+        Relatives without a name count as well: "my grandma" is a person, and may be the one meant.
+        """
         number = int(turn.ref[1:])
-        refs = {t.ref for t in self.document.turns[max(0, number - 1 - _LOOK_BACK) : number]}
-        known = {name_key(n) for n in (*self.document.participants, self.speakers.user())}
-        named = [
-            m
-            for m in self.document.mentions
-            if m.type == "person" and m.ref in refs and (m.ref != turn.ref or m.start < sentence.start)
-        ]
-        keys = {name_key(m.text.split()[0]): m.text for m in named if name_key(m.text) not in known and m.text.split()}
-        names = [n for k, n in keys.items() if k not in {part for key in known for part in key.split()}]
-        return names[0] if len(names) == 1 else None
+        turns = {t.ref: t for t in self.document.turns[max(0, number - 1 - _LOOK_BACK) : number]}
+        found: dict[str, str] = {}
+        for mention in self.document.mentions:
+            near = mention.ref in turns and (mention.ref != turn.ref or mention.start < sentence.start)
+            if near and mention.type == "person" and not self._speaks(mention.text):
+                found[name_key(mention.text.split()[0])] = mention.text
+        for said in self.document.sentences:
+            if said.ref in turns and (said.ref, said.start) < (turn.ref, sentence.start):
+                found.update(_unnamed_kin(said, self.speakers.name(turns[said.ref])))
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    def _speaks(self, name: str) -> bool:
+        """Say whether a name is one of the speakers', short forms included: Mel is Melanie."""
+        wanted = name_key(name)
+        parts = [p for n in (*self.document.participants, self.speakers.user()) for p in name_key(n).split()]
+        return not wanted or any(part.startswith(wanted[:3]) for part in parts if len(wanted) >= 2)
 
     def people(self, sentence: Sentence, subject: Subject) -> tuple[str, ...]:
         """Return the people and groups a sentence names beside its subject."""
         groups = set(rules.load("statements", "en").vocabulary["groups"])
         named = [m.text for m in self.mentions(sentence) if m.type == "person"]
-        named += [t.text.casefold() for t in sentence.tokens if t.lemma in groups and t.pos == "NOUN"]
+        definite = {t.head for t in sentence.tokens if t.text.casefold() in ("the", "our", "my", "their")}
+        named += [
+            t.text.casefold()
+            for i, t in enumerate(sentence.tokens)
+            if t.lemma in groups and t.pos == "NOUN" and i in definite and t.dep != "compound"
+        ]
         return tuple(name for name in dict.fromkeys(named) if name != subject.name)
 
     def place(self, sentence: Sentence, subject: Subject) -> str | None:
@@ -88,6 +102,18 @@ class Context:
         """Say whether a text names one of the people who speak."""
         known = {*self.document.participants, self.speakers.user()}
         return any(name_key(name) in name_key(text) for name in known if name)
+
+
+def _unnamed_kin(sentence: Sentence, speaker: str) -> dict[str, str]:
+    """Return the relatives that a sentence speaks of without a name."""
+    kin = set(rules.load("statements", "en").vocabulary["kin"])
+    found = {}
+    for i, token in enumerate(sentence.tokens):
+        owned = any(t.head == i and t.text.casefold() in ("my", "our", "a") for t in sentence.tokens)
+        named = any(t.head == i and t.pos == "PROPN" and t.dep in ("appos", "compound") for t in sentence.tokens)
+        if token.lemma in kin and token.pos == "NOUN" and owned and not named:
+            found[token.lemma] = f"{speaker}'s {token.lemma}"
+    return found
 
 
 def _whole_days(found: ResolvedDate) -> ResolvedDate:

@@ -31,6 +31,8 @@ _IS = {"gon", "going", "planning", "hoping", "thinking", "looking", "trying", "c
 _STATIVE = ("love", "hate", "prefer", "enjoy", "like", "need", "want", "miss")
 _SPACES = re.compile(r"\s+")
 _BEFORE_MARK = re.compile(r"\s+([,.;:!?)]|['’]s\b|n['’]t\b)")
+# "Just yesterday" is no nearer once it is a date.
+_JUST = re.compile(r"\b(?:just|only) ((?:on|in) (?:the \w+ of )?\d)")
 _TWICE = re.compile(r"\b(the|in|on|a)\s+\1\b", re.IGNORECASE)
 
 
@@ -77,7 +79,7 @@ def third_person(
 def finished(text: str) -> str:
     """Return the text with clean blanks, a capital first letter and a full stop."""
     text = _SPACES.sub(" ", text).strip(" \t\n,;:-–—")
-    text = _BEFORE_MARK.sub(r"\1", _TWICE.sub(r"\1", text))
+    text = _JUST.sub(r"\1", _BEFORE_MARK.sub(r"\1", _TWICE.sub(r"\1", text)))
     while text and (
         unicodedata.category(text[-1]) in ("So", "Sk", "Mn", "Cf") or (text[-1] in " !.…,;~:)(" and not _closes(text))
     ):
