@@ -92,7 +92,7 @@ def _grounded(text: str, draft: str, quote: str) -> bool:
 
 
 def _coverage(text: str, draft: str) -> float:
-    content = {_stem(w) for w in _words(draft) - _listed("function")}
+    content = {_stem(w) for w in _words(draft) - _listed("function") - _listed("droppable")}
     return len(content & {_stem(w) for w in _words(text)}) / len(content) if content else 1.0
 
 

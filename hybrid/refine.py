@@ -5,11 +5,13 @@ The statement exists first as the rules made it. What the model answers replaces
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from hybrid import rules
 from hybrid.checks import refusal
 from hybrid.data import Document, Statement
 from hybrid.errors import CancelledError, PromptTooLongError
@@ -18,6 +20,10 @@ from hybrid.runtime.runtime import Runtime
 from hybrid.stages.statements.topics import key
 
 PROMPT = "refine.v1"
+# A longer text is not for a small model: what it repeats, it also loses.
+_MAX_TEXT = 260
+# A word as the grammar takes it: without the marks around it.
+_WORD = re.compile(r"[^\s,.;:!?\"()\[\]“”]+")
 _WORDABLE = (
     "event",
     "plan",
@@ -85,9 +91,11 @@ def refine(
 
 
 def _one(statement: Statement, runtime: Runtime, deadline_s: float) -> tuple[Statement, ModelUse]:
-    topics = _topics(statement)
+    topics, wordable = _topics(statement), _wordable(statement)
+    if not topics and not wordable:
+        return statement, ModelUse()
     prompt = render(PROMPT, text=statement.text, topics=topics)
-    schema = _schema(statement, topics)
+    schema = _schema(statement, topics, wordable)
     try:
         completion = runtime.answer(prompt, schema, max_tokens=_budget(statement), deadline_s=deadline_s)
     except PromptTooLongError:
@@ -102,13 +110,14 @@ def _one(statement: Statement, runtime: Runtime, deadline_s: float) -> tuple[Sta
 def _applied(
     statement: Statement, values: Mapping[str, Any], topics: tuple[str, ...], use: ModelUse
 ) -> tuple[Statement, ModelUse]:
-    text = str(values.get("text", "")).strip()
-    reason = refusal(text, statement)
-    if reason is None:
-        statement = replace(statement, text=text, filled_by={**statement.filled_by, "text": "model"})
-        use = use.plus(ModelUse(accepted=1))
-    else:
-        use = use.plus(ModelUse(refused={reason: 1}))
+    if "text" in values:
+        text = str(values["text"]).strip()
+        reason = refusal(text, statement)
+        if reason is None:
+            statement = replace(statement, text=text, filled_by={**statement.filled_by, "text": "model"})
+            use = use.plus(ModelUse(accepted=1))
+        else:
+            use = use.plus(ModelUse(refused={reason: 1}))
     topic = values.get("topic")
     if isinstance(topic, str) and topic in topics and len(topics) > 1:
         statement = replace(statement, topic=key(topic, 4), filled_by={**statement.filled_by, "topic": "model"})
@@ -123,11 +132,22 @@ def _topics(statement: Statement) -> tuple[str, ...]:
     return found[:4] if generic and len(found) > 1 and statement.kind in _TOPICAL else ()
 
 
-def _schema(statement: Statement, topics: tuple[str, ...]) -> dict[str, Any]:
+def _wordable(statement: Statement) -> bool:
+    """Say whether the wording leaves something to clean up: padding of speech, or several sentences joined."""
+    padding = set(rules.load("checks", "en").vocabulary["padding"])
+    words = {word.casefold() for word in _WORD.findall(statement.text)}
+    return bool(words & padding) and len(statement.text) <= _MAX_TEXT
+
+
+def _schema(statement: Statement, topics: tuple[str, ...], wordable: bool) -> dict[str, Any]:
+    """Return the shape of the answer: a topic among the rules' topics, a text of the statement's own and common words."""
     properties: dict[str, Any] = {}
     if topics:
         properties["topic"] = {"enum": list(topics)}
-    properties["text"] = {"type": "string", "maxLength": min(400, int(len(statement.text) * 1.25) + 20)}
+    if wordable:
+        words = dict.fromkeys((*_WORD.findall(statement.text), *rules.load("checks", "en").vocabulary["writing"]))
+        most = min(400, int(len(statement.text) * 1.25) + 20)
+        properties["text"] = {"type": "string", "maxLength": most, "x-words": list(words)}
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 

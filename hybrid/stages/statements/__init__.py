@@ -23,7 +23,7 @@ _CASE_WINDOW = 4
 
 def run(document: Document, settings: Settings) -> Document:
     """Return the document with its statements, in the order of the turns; what could not be said clearly is rejected."""
-    context = Context(document, Speakers(document, introduced(document)))
+    context = Context.of(document, Speakers(document, introduced(document)))
     items = list(_made(_Material.of(document), context))
     named = [replace(s, id=_id(s)) for s in items if isinstance(s, Statement)]
     rejected = tuple(r for r in items if isinstance(r, Rejection))

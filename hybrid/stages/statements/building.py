@@ -84,7 +84,7 @@ class Builder:
             wording = worded(self.context, turn, sentence, cues[0], earlier)
         except UnknownAddressee:
             return [Rejection("addressee unknown", (turn.ref,), sentence.text)]
-        refused = _refused(wording.subject if wording else None, sentence, cues[0])
+        refused = _refused(wording.subject if wording else None, sentence, cues[0], self.context, turn)
         if refused is not None or wording is None:
             return [Rejection(refused or "subject unclear", (turn.ref,), sentence.text)]
         own = wording.subject.name == self.context.speakers.name(turn) and self.context.speakers.is_user(turn)
@@ -199,23 +199,39 @@ def topic(cue: Cue, sentence: Sentence, phrases: tuple[str, ...], subject: Subje
     return topics.key((phrases or (topics.content(sentence),))[0], 4)
 
 
-def _refused(subject: Subject | None, sentence: Sentence, cue: Cue) -> str | None:
+def _refused(subject: Subject | None, sentence: Sentence, cue: Cue, context: Context, turn: Turn) -> str | None:
+    """Say why a sentence with a cue still is no statement, None where it is one."""
     if subject is None:
         return "subject unclear"
-    if not any(t.pos in ("NOUN", "PROPN", "NUM", "ADJ", "VERB") and t.lemma not in _COMMON for t in sentence.tokens):
-        return "says too little by itself"
-    if cue.kind in ("plan", "commitment") and not topics.noun_phrases(sentence):
-        long = sum(t.pos in ("ADJ", "ADV", "VERB") and t.lemma not in _COMMON for t in sentence.tokens) >= 3
-        if not long:
-            return "says too little by itself"
-    if not any(t.tag in ("VBD", "VBP", "VBZ", "MD", "VBG", "VBN", "VB") for t in sentence.tokens):
+    if _says_little(sentence, cue):
         return "says too little by itself"
     if cue.kind in ("fact", "preference", "event", "plan", "feeling") and _points_back(sentence):
         return "refers to what was said before"
-    near = {"i", "my", "me", "we", "our", "us"} & {t.text.casefold() for t in sentence.tokens}
-    if cue.rule.endswith("fact.named") and subject.type != "person" and not near:
-        return "general remark"
-    return None
+    words = {t.text.casefold() for t in sentence.tokens}
+    near = bool({"i", "my", "me", "we", "our", "us"} & words)
+    human = context.speakers.addressee(turn) != "the assistant"
+    named = subject.type == "person" and context.is_name(subject.key)
+    tests = (
+        (cue.rule.endswith(".remember") and human and not near, "advice"),
+        (
+            cue.kind == "fact" and human and bool({"you", "your"} & words) and sentence.person != "first",
+            "about the one spoken to",
+        ),
+        (cue.rule.endswith("fact.relative") and not near and "told" not in words, "general remark"),
+        (cue.rule.endswith("fact.named") and not named and not near, "general remark"),
+    )
+    return next((reason for failed, reason in tests if failed), None)
+
+
+def _says_little(sentence: Sentence, cue: Cue) -> bool:
+    """Say whether a sentence has hardly a word of its own, beside pronouns and the commonest verbs."""
+    own = [t for t in sentence.tokens if t.pos in ("NOUN", "PROPN", "NUM", "ADJ", "VERB") and t.lemma not in _COMMON]
+    if not own:
+        return True
+    if cue.kind in ("plan", "commitment") and not topics.noun_phrases(sentence):
+        return sum(t.pos in ("ADJ", "ADV", "VERB") and t.lemma not in _COMMON for t in sentence.tokens) < 3
+    verbs = any(t.tag in ("VBD", "VBP", "VBZ", "MD", "VBG", "VB") for t in sentence.tokens)
+    return len(sentence.tokens) < 6 and not verbs
 
 
 def _points_back(sentence: Sentence) -> bool:

@@ -21,6 +21,18 @@ class Context:
 
     document: Document
     speakers: Speakers
+    known_names: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, document: Document, speakers: Speakers) -> Context:
+        """Return the context of a document, with the names that stand anywhere but at the head of a sentence."""
+        named = {name_key(m.text) for m in document.mentions if m.type in ("person", "organisation")}
+        inner = {name_key(t.text) for s in document.sentences for t in s.tokens[1:] if t.pos == "PROPN"}
+        return cls(document, speakers, frozenset(named | inner))
+
+    def is_name(self, text: str) -> bool:
+        """Say whether a text is a name, and no word that merely opens a sentence."""
+        return name_key(text) in self.known_names
 
     def dates(self, sentence: Sentence) -> tuple[ResolvedDate, ...]:
         """Return the dates said in a sentence."""

@@ -34,6 +34,9 @@ _NOT_TOPICS = {
     "kind",
     "sort",
     "people",
+    "course",
+    "thank",
+    "thanks",
 }
 _EMPTY = {
     "be",

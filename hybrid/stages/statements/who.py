@@ -31,6 +31,7 @@ _PRONOUNS = {
     "his",
     "her",
 }
+_OWNING = {"my", "our", "a", "an", "one", "his", "her", "their"}
 _PERSONAL = {"he", "she"}
 
 
@@ -117,7 +118,7 @@ def third_subject(sentence: Sentence, speaker: str, mentions: tuple[Mention, ...
         return None
     kin = set(rules.load("statements", "en").vocabulary["kin"])
     children = [t for t in sentence.tokens if t.head == index]
-    if token.lemma in kin:
+    if token.lemma in kin and any(t.dep in ("poss", "det") and t.text.casefold() in _OWNING for t in children):
         named = next((t for t in children if t.dep == "appos" and t.pos == "PROPN"), None)
         if named is not None:
             return Subject(named.text, named.text, "person", kin=True)

@@ -105,7 +105,7 @@ def _opened(tokens: list[Token], voices: Voices) -> list[Token]:
             continue
         word = tokens[0].text.casefold()
         follows = tokens[1].text if len(tokens) > 1 else ""
-        marked = follows in (",", "!", "-", "–", ".", ":", "...") or (len(tokens) > 1 and tokens[1].text.casefold() in fillers)
+        marked = follows in (",", "!", "-", "–", ".", ":", "...") or name_key(follows) in names or follows.casefold() in fillers
         linking = word in ("and", "but", "so", "also", "plus", "then", "well", "actually") and tokens[0].dep in (
             "cc",
             "advmod",
@@ -262,6 +262,13 @@ def _verbs(tokens: Sequence[Token]) -> dict[int, tuple[int, ...]]:
     agreeing: dict[int, tuple[int, ...]] = {}
     for i, token in enumerate(tokens):
         if token.dep not in ("nsubj", "nsubjpass") or token.pos not in ("PRON", "PROPN", "NOUN"):
+            continue
+        if (
+            tokens[token.head].tag == "VB"
+            and tokens[token.head].dep in ("ccomp", "xcomp")
+            and _finite(tokens, token.head) == token.head
+        ):
+            # "Help you reach": the infinitive stays.
             continue
         verbs = [_finite(tokens, token.head)]
         modal = tokens[verbs[0]].tag == "MD" or (verbs[0] != token.head and tokens[verbs[0]].lemma == "do")
