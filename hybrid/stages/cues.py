@@ -137,7 +137,7 @@ def _cue(match: Match, turn: Turn) -> Cue:
 
 
 def _groups(groups: dict[str, str | None]) -> dict[str, str]:
-    return {name: value.strip() for name, value in groups.items() if value and value.strip()}
+    return {name: value.strip(" .,;:!") for name, value in groups.items() if value and value.strip(" .,;:!")}
 
 
 def _plain(text: str) -> str:

@@ -18,6 +18,8 @@ _IRREGULAR = {
     "'ll": " will",
     "wan": "wants ",
     "gon": "going ",
+    "wanna": "wants to",
+    "gotta": "has to",
 }
 _PLURAL = {
     "am": "are",
@@ -28,6 +30,8 @@ _PLURAL = {
     "'ll": " will",
     "'re": " are",
     "wan": "want ",
+    "wanna": "want to",
+    "gotta": "have to",
     "gon": "going ",
 }
 _UNCHANGED = {
