@@ -162,7 +162,7 @@ def _answers(
         else:
             use = use.plus(ModelUse(refused={reason: 1}))
             answers.append(None)
-    return tuple(answers) or (None,) * len(outputs), use
+    return tuple(answers), use
 
 
 def _ungrounded(values: Mapping[str, Any] | None, given: Mapping[str, Any]) -> str | None:

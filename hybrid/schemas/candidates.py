@@ -91,7 +91,7 @@ def _action(text: str) -> str:
 
 
 def ask(document: Document, outputs: tuple[CandidateOutput, ...]) -> tuple[Question, ...]:
-    """Ask in a few words what a later reader gains from each candidate."""
+    """Ask in a few words what a later reader gains, where the rules have no more than a formula to say."""
     return tuple(
         Question(
             id=output.id,
@@ -105,13 +105,16 @@ def ask(document: Document, outputs: tuple[CandidateOutput, ...]) -> tuple[Quest
             max_tokens=48,
         )
         for output in outputs
+        if output.kind in policy(NAME)["asked"]
     )
 
 
 def assemble(outputs: tuple[CandidateOutput, ...], answers: tuple[Answer | None, ...]) -> tuple[CandidateOutput, ...]:
     """Return the outputs with the model's reasons where they passed."""
+    given = {answer.question: answer for answer in answers if answer is not None}
     made = []
-    for output, answer in zip(outputs, answers, strict=True):
+    for output in outputs:
+        answer = given.get(output.id)
         if answer is None or not answer.values or not answer.values.get("why_useful"):
             made.append(output)
             continue
