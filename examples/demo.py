@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--db", default="memories.duckdb")
     parser.add_argument("--model", default=None, help="an id or the path of a GGUF file; the default model when left out")
     arguments = parser.parse_args()
-    console = Console()
+    console = Console(width=max(Console().width, 110))
 
     conversation = hybrid.read(HERE / "sunday-call.txt", session_time="2024-05-19T11:00")
     store = hybrid.Store(arguments.db)
@@ -43,7 +43,7 @@ def main() -> None:
         f"{usage.completion_tokens} written, {usage.seconds:.1f} s"
     )
     console.print(f"accepted {usage.accepted} proposals; refused {dict(usage.refused)}")
-    for query in ("Where does Amaia live now?", "When does the night train leave?"):
+    for query in ("Where did Amaia move?", "When does the night train leave?"):
         best = store.search(query, k=1)
         console.print(f"{query} -> {best[0].text if best else 'nothing'}", markup=False)
 

@@ -28,7 +28,8 @@ _STOPWORDS = frozenset(
     for line in (
         "a about am an and any are as at be been being but by can could did do does doing dont didnt doesnt for from had has",
         "have having he her hers him his how i if in into is isnt it its me my of on or our ours she should so some than that",
-        "the their theirs them then there these they this those to too us was wasnt we were what whats when where which who",
+        "now currently today the their theirs them then there these they this those to too us was wasnt we were",
+        "what whats when where which who",
         "whom whose why whos with would you your yours tell",
     )
     for word in line.split()

@@ -8,6 +8,7 @@ from typing import Final
 
 from hybrid.stages.dates import calendar
 from hybrid.stages.dates.calendar import Range
+from hybrid.stages.dates.stamps import stamp
 from hybrid.stages.dates.values import Context, Value
 
 
@@ -389,4 +390,5 @@ RESOLVERS: Final[Mapping[str, Callable[[Context], Value]]] = {
     "duration": _duration,
     "recurrence": _recurrence,
     "vague": _vague,
+    "stamp": stamp,
 }

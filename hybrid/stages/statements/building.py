@@ -12,7 +12,7 @@ from hybrid.stages.statements import topics
 from hybrid.stages.statements.context import Context
 from hybrid.stages.statements.scoring import confidence, features
 from hybrid.stages.statements.who import Subject
-from hybrid.stages.statements.wording import claimed, worded
+from hybrid.stages.statements.wording import Wording, claimed, worded
 from hybrid.stages.statements.writing import UnknownAddressee, third_person
 
 _MAX_JOINED = 420
@@ -38,6 +38,7 @@ _COMMON = frozenset(
         "sure",
         "way",
         "lot",
+        "course",
     )
 )
 _VAGUE = frozenset(("it", "that", "this", "them", "those", "these", "one", "so"))
@@ -104,11 +105,11 @@ class Builder:
                 if cue in attributes and (len(attributes) > 1 or cue.topic == "name")
                 else wording.text
             )
-            made.append(self._statement(turn, sentence, cue, wording.subject, text))
+            made.append(self._statement(turn, sentence, cue, Wording(text, wording.subject, wording.support)))
         return made
 
-    def _statement(self, turn: Turn, sentence: Sentence, cue: Cue, subject: Subject, text: str) -> Statement:
-        context = self.context
+    def _statement(self, turn: Turn, sentence: Sentence, cue: Cue, wording: Wording) -> Statement:
+        context, subject = self.context, wording.subject
         speaker = context.speakers.name(turn)
         own = context.speakers.is_user(turn) and subject.name == speaker and sentence.voice is None
         found = features(sentence.text, cue.captures.get("features"))
@@ -126,10 +127,10 @@ class Builder:
             subject=subject.name,
             speaker=speaker,
             role=turn.role,
-            text=text,
+            text=wording.text,
             topic=topic(cue, sentence, phrases, subject),
             quote=turn.text[sentence.start : sentence.end],
-            evidence=(Span(turn.ref, sentence.start, sentence.end),),
+            evidence=(Span(turn.ref, sentence.start, sentence.end), *wording.support),
             about_user=own,
             subject_type=subject.type,
             attribution=context.speakers.attribution(turn, sentence.voice),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from hybrid import rules
-from hybrid.data import Cue, Document, Mention, ResolvedDate, Sentence, Turn
+from hybrid.data import Cue, Document, Mention, ResolvedDate, Sentence, Span, Turn
 from hybrid.memory import name_key
 from hybrid.stages.statements.who import Speakers, Subject
 from hybrid.stages.statements.writing import Voices
@@ -65,18 +65,19 @@ class Context:
             dates = [d for d in dates if d.first is None or _day(d.first) <= today] or dates
         return dates[0] if dates else None
 
-    def person_before(self, turn: Turn, sentence: Sentence) -> str | None:
+    def person_before(self, turn: Turn, sentence: Sentence) -> tuple[str, Span] | None:
         """Return the one person beside the speakers who was spoken of in the last turns, None where several or none were.
 
         Relatives without a name count as well: "my grandma" is a person, and may be the one meant.
         """
         number = int(turn.ref[1:])
         turns = {t.ref: t for t in self.document.turns[max(0, number - 1 - _LOOK_BACK) : number]}
-        found: dict[str, str] = {}
+        found: dict[str, tuple[str, Span]] = {}
         for mention in self.document.mentions:
             near = mention.ref in turns and (mention.ref != turn.ref or mention.start < sentence.start)
             if near and mention.type == "person" and not self._speaks(mention.text):
-                found[name_key(mention.text.split()[0])] = mention.text
+                place = Span(mention.ref, mention.start, mention.end)
+                found[name_key(mention.text.split()[0])] = (mention.text, place)
         for said in self.document.sentences:
             if said.ref in turns and (said.ref, said.start) < (turn.ref, sentence.start):
                 found.update(_unnamed_kin(said, self.speakers.name(turns[said.ref])))
@@ -116,7 +117,7 @@ class Context:
         return any(name_key(name) in name_key(text) for name in known if name)
 
 
-def _unnamed_kin(sentence: Sentence, speaker: str) -> dict[str, str]:
+def _unnamed_kin(sentence: Sentence, speaker: str) -> dict[str, tuple[str, Span]]:
     """Return the relatives that a sentence speaks of without a name."""
     kin = set(rules.load("statements", "en").vocabulary["kin"])
     found = {}
@@ -124,7 +125,7 @@ def _unnamed_kin(sentence: Sentence, speaker: str) -> dict[str, str]:
         owned = any(t.head == i and t.text.casefold() in ("my", "our", "a") for t in sentence.tokens)
         named = any(t.head == i and t.pos == "PROPN" and t.dep in ("appos", "compound") for t in sentence.tokens)
         if token.lemma in kin and token.pos == "NOUN" and owned and not named:
-            found[token.lemma] = f"{speaker}'s {token.lemma}"
+            found[token.lemma] = (f"{speaker}'s {token.lemma}", Span(sentence.ref, token.start, token.end))
     return found
 
 

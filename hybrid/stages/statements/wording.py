@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hybrid import rules
-from hybrid.data import Cue, Sentence, Turn
+from hybrid.data import Cue, Sentence, Span, Turn
 from hybrid.stages.statements import topics
 from hybrid.stages.statements.context import Context
 from hybrid.stages.statements.inflection import article
@@ -33,10 +33,11 @@ _SELF_CONTAINED = ("reference", "configuration", "constraint", "event", "pattern
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """Hold the text of a statement and its subject."""
+    """Hold the text of a statement, its subject, and where a name it takes was said."""
 
     text: str
     subject: Subject
+    support: tuple[Span, ...] = ()
 
 
 def worded(context: Context, turn: Turn, sentence: Sentence, cue: Cue, earlier: tuple[Subject, ...]) -> Wording | None:
@@ -45,12 +46,15 @@ def worded(context: Context, turn: Turn, sentence: Sentence, cue: Cue, earlier: 
     own = Subject(sentence.voice or speaker, sentence.voice or speaker, "person")
     subject: Subject | None = own
     others: dict[int, str] = {}
+    support: tuple[Span, ...] = ()
     if cue.kind != "attribute" and (sentence.person == "third" or _opens_with_owner(sentence)):
         subject = third_subject(sentence, speaker, context.mentions(sentence))
-        resolved = pronoun_subject(sentence, earlier, context.person_before(turn, sentence)) if subject is None else None
+        named = context.person_before(turn, sentence)
+        resolved = pronoun_subject(sentence, earlier, named[0] if named else None) if subject is None else None
         if resolved is not None:
             subject = resolved[1]
             others[resolved[0].start] = resolved[1].name
+            support = (named[1],) if named is not None and named[0] == resolved[1].name and named[1].ref != turn.ref else ()
         if subject is None and cue.kind in _IMPERSONAL:
             subject = own
     if subject is None:
@@ -64,7 +68,7 @@ def worded(context: Context, turn: Turn, sentence: Sentence, cue: Cue, earlier: 
         change = context.when(sentence, cue)
         dates = tuple(d for d in dates if change is not None and d.start == change.start)
     text = third_person(sentence, voices, dates, _begin(sentence, cue))
-    return Wording(_framed(context, text, speaker, sentence, cue, subject), subject)
+    return Wording(_framed(context, text, speaker, sentence, cue, subject), subject, support)
 
 
 def claimed(cue: Cue, subject: Subject, text: str) -> str:

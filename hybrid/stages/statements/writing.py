@@ -164,6 +164,9 @@ class _Writer:
             return self._first(token, lower)
         if lower in _SECOND and token.pos in ("PRON", "DET", "NOUN", "PROPN"):
             return self._second(token, lower)
+        if token.tag == "VBZ" and lower in ("'s", "’s") and self._after_replaced(token):
+            verb = self._tokens[token.head]
+            return " has" if verb.tag == "VBN" and token.dep == "aux" else " is"
         if lower == "gon":
             return "going "
         number = self._number.get(self._index[token.start])
@@ -172,6 +175,11 @@ class _Writer:
         if lower in ("na", "ta") and self._index[token.start] and self._tokens[self._index[token.start] - 1].end == token.start:
             return "to"
         return token.text
+
+    def _after_replaced(self, token: Token) -> bool:
+        """Say whether the token follows a pronoun that a name stands for now."""
+        place = self._index[token.start]
+        return place > 0 and self._tokens[place - 1].start in self._voices.others
 
     def _whole(self, token: Token) -> bool:
         """Say whether the token is a word of its own: the parser cuts "id" into a pronoun and a rest."""
