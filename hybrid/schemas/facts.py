@@ -87,6 +87,8 @@ def _text(s: Statement, category: str, rules: dict[str, Any], document: Document
     """Return the fact in the third person: it begins with "User", and identity names the person."""
     text = s.text
     name = s.speaker or "User"
+    if s.about_user and s.details.get("attribute") == "name":
+        return f"User's name is {s.details.get('value', name)}."
     if s.about_user and name != "User" and text.startswith(name):
         rest = text[len(name) :]
         text = f"User {name}{rest}" if category == "identity" else f"User{rest}"

@@ -59,6 +59,10 @@ class Context:
             # The start of the change counts, which is named last: "from Monday to Wednesday, starting 14 July".
             change = next((d for d in reversed(dates) if any(c.isdigit() for c in d.text)), dates[-1] if dates else None)
             return replace(change, last=change.first) if change is not None and change.last is None else change
+        if cue is not None and cue.rule.endswith(".project"):
+            ending = next((d for d in dates if d.first is None or _bound(sentence, d)), None)
+            if ending is not None:
+                return ending
         said = self.document.turn(sentence.ref).time
         if sentence.tense == "past" and said is not None:
             today = said.date()
@@ -92,7 +96,7 @@ class Context:
     def people(self, sentence: Sentence, subject: Subject) -> tuple[str, ...]:
         """Return the people and groups a sentence names beside its subject."""
         groups = set(rules.load("statements", "en").vocabulary["groups"])
-        named = [m.text for m in self.mentions(sentence) if m.type == "person"]
+        named = [m.text for m in self.mentions(sentence) if m.type == "person" and not _container(sentence, m)]
         definite = {t.head for t in sentence.tokens if t.text.casefold() in ("the", "our", "my", "their")}
         named += [
             t.text.casefold()
@@ -134,6 +138,27 @@ def _whole_days(found: ResolvedDate) -> ResolvedDate:
     if found.grain != "part" or found.first is None or found.last is None:
         return found
     return replace(found, first=_day(found.first), last=_day(found.last))
+
+
+def _container(sentence: Sentence, mention: Mention) -> bool:
+    """Say whether something is stored, run or found in what the parser takes for a person: tools have names too."""
+    token = next((t for t in sentence.tokens if mention.start <= t.start < mention.end and t.dep == "pobj"), None)
+    return token is not None and sentence.tokens[token.head].text.casefold() in (
+        "in",
+        "on",
+        "at",
+        "from",
+        "via",
+        "into",
+        "using",
+    )
+
+
+def _bound(sentence: Sentence, found: ResolvedDate) -> bool:
+    """Say whether a date is one by which something has to be done."""
+    before = sentence.text[: found.start - sentence.start].split()
+    words = {*(w.casefold() for w in before[-1:]), *(w.casefold() for w in found.text.split()[:1])}
+    return bool(words & {"by", "until", "before", "till", "due"})
 
 
 def _after_preposition(sentence: Sentence, people: set[str]) -> str | None:

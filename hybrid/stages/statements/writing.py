@@ -33,6 +33,9 @@ _SPACES = re.compile(r"\s+")
 _BEFORE_MARK = re.compile(r"\s+([,.;:!?)]|['’]s\b|n['’]t\b)")
 # "Just yesterday" is no nearer once it is a date.
 _JUST = re.compile(r"\b(?:just|only) ((?:on|in) (?:the \w+ of )?\d)")
+_AFTERTHOUGHT = re.compile(
+    r",\s+(?:by the way|btw|though|lol|haha|you know|tbh|to be honest|I guess|right|actually)\W*$", re.IGNORECASE
+)
 _TWICE = re.compile(r"\b(the|in|on|a)\s+\1\b", re.IGNORECASE)
 
 
@@ -80,6 +83,7 @@ def finished(text: str) -> str:
     """Return the text with clean blanks, a capital first letter and a full stop."""
     text = _SPACES.sub(" ", text).strip(" \t\n,;:-–—")
     text = _JUST.sub(r"\1", _BEFORE_MARK.sub(r"\1", _TWICE.sub(r"\1", text)))
+    text = _AFTERTHOUGHT.sub("", text)
     while text and (
         unicodedata.category(text[-1]) in ("So", "Sk", "Mn", "Cf") or (text[-1] in " !.…,;~:)(" and not _closes(text))
     ):
@@ -137,8 +141,14 @@ def _dated(tokens: Sequence[Token], dates: Sequence[ResolvedDate]) -> dict[int, 
         bare = not own and (before in prepositions or subject or after in ("'s", "’s"))
         for i in inside:
             edits[tokens[i].start] = ""
-        edits[tokens[first].start] = readable(date) if bare else with_preposition(date)
+        edits[tokens[first].start] = _bounded(date, readable(date) if bare else with_preposition(date))
     return edits
+
+
+def _bounded(date: ResolvedDate, words: str) -> str:
+    """Return the words of a date with the preposition that was said: "by Friday" is no "until Friday"."""
+    said = date.text.split()[0].casefold() if date.text.split() else ""
+    return f"{said}{words.removeprefix('until')}" if words.startswith("until ") and said in ("by", "before") else words
 
 
 class _Writer:
