@@ -114,3 +114,61 @@ def test_confirmation_takes_the_words_of_the_turn_before() -> None:
 def test_ids_stay_when_the_conversation_grows() -> None:
     short, longer = statements("I love plum cake."), statements("I love plum cake.", "I keep three goats.")
     assert short[0].id == longer[0].id
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("She keeps goats.", "subject unclear"),
+        ("I love it.", None),
+        ("Patience is important.", "general remark"),
+        ("I painted it because it was calming.", "refers to what was said before"),
+        ("I've been reading her stuff for ages.", "subject unclear"),
+    ],
+)
+def test_sentence_that_needs_another_is_rejected_with_its_reason(said: str, reason: str | None) -> None:
+    document = annotated(said)
+    assert document.statements == ()
+    assert [r.reason for r in document.rejected] == ([reason] if reason else [])
+
+
+def test_pronoun_takes_the_one_person_spoken_of_and_cites_where() -> None:
+    made = statements("I went sailing with my sister Edda.", "She moved to Bergen in March.")
+    assert made[1].text == "Edda moved to Bergen in March 2023." or "Edda moved to Bergen" in made[1].text
+    assert made[1].refs == ("E00000002", "E00000001")
+
+
+def test_pronoun_with_two_readings_is_not_resolved() -> None:
+    made = statements("I went sailing with my sister Edda and my aunt Solveig.", "She moved to Bergen in March.")
+    assert len(made) == 1
+
+
+def test_short_form_of_a_speaker_is_not_somebody_else() -> None:
+    messages = (
+        Message("user", "Hey Ils, how is Aarhus?", "Tove", SAID),
+        Message("user", "She gave it to me when I was young.", "Tove", SAID),
+        Message("user", "Fine!", "Ilse", SAID),
+    )
+    document = annotate(Conversation(messages, SAID), Settings(language="en"))
+    assert not any("Ils " in s.text for s in document.statements)
+
+
+def test_clauses_about_different_things_are_split_and_one_happening_is_not() -> None:
+    assert len(statements("I cycle to work, and I keep my notes in a tin.")) == 2
+    assert len(statements("I fell off the ladder and I broke my wrist.")) == 1
+
+
+def test_offer_and_its_open_answer_are_one_commitment() -> None:
+    messages = (
+        Message("user", "Shall I help you with the moving boxes?", "Aksel", SAID),
+        Message("user", "Maybe another time, thanks.", "Ilse", SAID),
+    )
+    (statement,) = annotate(Conversation(messages, SAID), Settings(language="en")).statements
+    assert statement.details["commitment"] == "pending"
+    assert "Aksel offered to help Ilse with the moving boxes" in statement.text
+
+
+def test_credential_is_worded_without_its_place() -> None:
+    (statement,) = statements("The password for the harbour gate is plum-otter-5512.")
+    assert statement.text == "Ilse configured a password for harbour gate."
+    assert "5512" not in str(statement)

@@ -212,6 +212,7 @@ def _refused(subject: Subject | None, sentence: Sentence, cue: Cue, context: Con
     near = bool({"i", "my", "me", "we", "our", "us"} & words)
     human = context.speakers.addressee(turn) != "the assistant"
     named = subject.type == "person" and context.is_name(subject.key)
+    mine = bool({"i", "my", "me"} & words)
     tests = (
         (cue.rule.endswith(".remember") and human and not near, "advice"),
         (
@@ -219,7 +220,7 @@ def _refused(subject: Subject | None, sentence: Sentence, cue: Cue, context: Con
             "about the one spoken to",
         ),
         (cue.rule.endswith("fact.relative") and not near and "told" not in words, "general remark"),
-        (cue.rule.endswith("fact.named") and not named and not near, "general remark"),
+        (cue.rule.endswith("fact.named") and not named and not mine, "general remark"),
     )
     return next((reason for failed, reason in tests if failed), None)
 

@@ -12,6 +12,8 @@ from hybrid.stages.statements.scoring import confidence
 from hybrid.stages.statements.writing import UnknownAddressee, Voices, finished, third_person
 
 _TAGS = (", right", ", correct", ", don't you", ", isn't it", ", aren't you", ", do you", ", yes")
+# A longer answer says something of its own.
+_SHORT = 120
 _LIKING = ("like", "love", "prefer", "enjoy", "favor", "favour", "favorite", "favourite")
 
 
@@ -21,8 +23,10 @@ def confirmation(context: Context, turn: Turn, cue: Cue, sentences: Mapping[str,
     if before is None:
         return
     name = context.speakers.name(turn)
+    if len(turn.text) > _SHORT:
+        return
     for sentence in sentences.get(before.ref, []):
-        about = _about_you(sentence)
+        about = _about_you(sentence) if before.role == "assistant" or _tagged(sentence) else None
         if about is None:
             continue
         text = third_person(about, Voices(name, name, context.document.participants), context.dates(sentence))
@@ -104,8 +108,7 @@ def _turn_before(context: Context, turn: Turn) -> Turn | None:
 
 def _about_you(sentence: Sentence) -> Sentence | None:
     """Return the part of a sentence that speaks of "you", without tag question and frame; None where none does."""
-    asks = sentence.question and not sentence.text.rstrip(" ?!.").casefold().endswith(_TAGS)
-    if asks:
+    if sentence.question and not _tagged(sentence):
         return None
     if sentence.person == "second":
         return _untagged(sentence)
@@ -118,6 +121,10 @@ def _about_you(sentence: Sentence) -> Sentence | None:
         replace(t, head=t.head - you if t.head >= you else i, dep="ROOT" if i == verb else t.dep) for i, t in enumerate(tokens)
     )
     return replace(sentence, start=tokens[0].start, tokens=kept, person="second", subject="you")
+
+
+def _tagged(sentence: Sentence) -> bool:
+    return sentence.text.rstrip(" ?!.").casefold().endswith(_TAGS)
 
 
 def _untagged(sentence: Sentence) -> Sentence:

@@ -131,7 +131,7 @@ def third_subject(sentence: Sentence, speaker: str, mentions: tuple[Mention, ...
         compound_kin = any(t.lemma in kin for t in children if t.dep == "compound")
         animate = sentence.tokens[token.head].lemma in rules.load("statements", "en").vocabulary["animate"]
         article = any(t.dep == "det" for t in children)
-        return Subject(name, name, "thing" if article else _type(name, token, mentions, compound_kin or animate))
+        return Subject(name, name, "thing" if article else _type(token, mentions, compound_kin or animate))
     if own is not None and own.entity == "PERSON":
         return Subject(own.text, own.text, "person")
     words = [
@@ -172,10 +172,9 @@ def _full_name(tokens: tuple[Token, ...], head: int) -> str:
     return " ".join(tokens[i].text for i in [*parts, head])
 
 
-def _type(name: str, token: Token, mentions: tuple[Mention, ...], kin: bool) -> str:
-    if kin:
+def _type(token: Token, mentions: tuple[Mention, ...], acts: bool) -> str:
+    """Return what a name stands for: a person where it does what people do, else what the parser takes it for."""
+    if acts:
         return "person"
     found = next((m.type for m in mentions if m.start <= token.start < m.end), "unknown")
-    return {"person": "person", "place": "place", "organisation": "organisation"}.get(
-        found, "person" if found == "unknown" else "thing"
-    )
+    return found if found in ("person", "place", "organisation") else "thing"

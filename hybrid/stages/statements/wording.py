@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from hybrid import rules
 from hybrid.data import Cue, Sentence, Span, Turn
@@ -27,6 +27,7 @@ _IMPERSONAL = (
     "commitment",
     "event",
 )
+_SINGULAR = ("he", "she", "him", "her", "his", "hers", "himself", "herself")
 # Kinds whose text needs no "said": they speak of a thing that everybody involved knows by its name.
 _SELF_CONTAINED = ("reference", "configuration", "constraint", "event", "pattern")
 
@@ -44,19 +45,13 @@ def worded(context: Context, turn: Turn, sentence: Sentence, cue: Cue, earlier: 
     """Return the wording of a sentence, None where its subject stays unclear. Raises UnknownAddressee."""
     speaker = context.speakers.name(turn)
     own = Subject(sentence.voice or speaker, sentence.voice or speaker, "person")
-    subject: Subject | None = own
-    others: dict[int, str] = {}
-    support: tuple[Span, ...] = ()
+    reading = _Reading(subject=own)
     if cue.kind != "attribute" and (sentence.person == "third" or _opens_with_owner(sentence)):
-        subject = third_subject(sentence, speaker, context.mentions(sentence))
-        named = context.person_before(turn, sentence)
-        resolved = pronoun_subject(sentence, earlier, named[0] if named else None) if subject is None else None
-        if resolved is not None:
-            subject = resolved[1]
-            others[resolved[0].start] = resolved[1].name
-            support = (named[1],) if named is not None and named[0] == resolved[1].name and named[1].ref != turn.ref else ()
-        if subject is None and cue.kind in _IMPERSONAL:
-            subject = own
+        reading = _third(context, turn, sentence, earlier)
+        if reading.subject is None and cue.kind in _IMPERSONAL:
+            reading = _Reading(subject=own)
+    reading = _objects(context, turn, sentence, reading)
+    subject, others, support = reading.subject, reading.others, reading.support
     if subject is None:
         return None
     if cue.rule.endswith("configuration.secret"):
@@ -69,6 +64,50 @@ def worded(context: Context, turn: Turn, sentence: Sentence, cue: Cue, earlier: 
         dates = tuple(d for d in dates if change is not None and d.start == change.start)
     text = third_person(sentence, voices, dates, _begin(sentence, cue))
     return Wording(_framed(context, text, speaker, sentence, cue, subject), subject, support)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Hold the subject of a sentence, what its pronouns stand for, and where those names were said."""
+
+    subject: Subject | None
+    others: dict[int, str] = field(default_factory=dict)
+    support: tuple[Span, ...] = ()
+
+
+def _third(context: Context, turn: Turn, sentence: Sentence, earlier: tuple[Subject, ...]) -> _Reading:
+    """Read the subject of a third-person sentence."""
+    subject = third_subject(sentence, context.speakers.name(turn), context.mentions(sentence))
+    if subject is not None:
+        return _Reading(subject)
+    named = context.person_before(turn, sentence)
+    resolved = pronoun_subject(sentence, earlier, named[0] if named else None)
+    if resolved is None:
+        return _Reading(None)
+    token, person = resolved
+    if any(m.type == "person" and m.start < token.start for m in context.mentions(sentence)):
+        # "Emma, she sings": the sentence names her itself.
+        return _Reading(None)
+    elsewhere = named is not None and named[0] == person.name and named[1].ref != turn.ref
+    return _Reading(person, {token.start: person.name}, (named[1],) if named is not None and elsewhere else ())
+
+
+def _objects(context: Context, turn: Turn, sentence: Sentence, reading: _Reading) -> _Reading:
+    """Read the other pronouns of one person; without exactly one reading the sentence has no wording."""
+    if reading.subject is None:
+        return reading
+    left = [t for t in sentence.tokens if t.text.casefold() in _SINGULAR and t.start not in reading.others]
+    inside = any(m.type == "person" and left and m.start < left[-1].start for m in context.mentions(sentence))
+    speaker = context.speakers.name(turn)
+    if not left or inside or (reading.subject.type == "person" and reading.subject.name != speaker):
+        return reading
+    named = context.person_before(turn, sentence)
+    if named is None:
+        return replace(reading, subject=None)
+    others = {**reading.others, **{t.start: named[0] for t in left[:1]}}
+    return replace(
+        reading, others=others, support=(*reading.support, named[1]) if named[1].ref != turn.ref else reading.support
+    )
 
 
 def claimed(cue: Cue, subject: Subject, text: str) -> str:

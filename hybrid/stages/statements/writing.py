@@ -73,8 +73,11 @@ def third_person(
     words: list[str] = []
     if begin == 0 and not mentioned:
         words.append(writer.missing_subject(tokens, sentence))
-    for token in tokens:
+    for number, token in enumerate(tokens):
         text = edits[token.start] if token.start in edits else writer.word(token)
+        if number == 0 and words[-1:] != [""] and words and token.pos in ("VERB", "AUX", "ADV"):
+            # A name stands before what was the first word.
+            text = f"{text[:1].lower()}{text[1:]}"
         words.append(text + (" " if token.space else ""))
     return finished("".join(words))
 
@@ -231,6 +234,8 @@ class _Writer:
             return name
         if lower in ("my", "our", "mine", "ours"):
             return f"{name}'s"
+        if lower == "we":
+            self._agree(token, "plural")
         return f"{name} and others" if lower in ("we", "us") else name
 
     def _second(self, token: Token, lower: str) -> str:
@@ -238,7 +243,10 @@ class _Writer:
         if name is None:
             raise UnknownAddressee
         if name == self._voices.first:
-            return self._first(token, {"your": "my", "yours": "mine", "yourself": "myself"}.get(lower, "i"))
+            subject = token.dep in ("nsubj", "nsubjpass")
+            return self._first(
+                token, {"your": "my", "yours": "mine", "yourself": "myself"}.get(lower, "i" if subject else "me")
+            )
         if lower in ("you", "ya", "u"):
             if token.dep in ("nsubj", "nsubjpass"):
                 self._agree(token, "singular")
