@@ -271,10 +271,12 @@ def _continues(before: Statement, sentence: Sentence, fired: list[Cue], context:
         return start in ("he", "she") or (start in ("it", "they") and before.subject_type == "thing")
     if before.kind not in ("event", "plan", "feeling"):
         return False
+    said = context.document.turn(sentence.ref).text
+    runs_on = said[before.evidence[-1].end - 1] not in ".!?…" and "\n" not in said[before.evidence[-1].end : sentence.start]
     words = set(rules.load("statements", "en").vocabulary["continuing"])
     ours = {"we", "us", "our"} & {t.text.casefold() for t in sentence.tokens}
     told = sentence.tense == "past" or (before.modality == "planned" and sentence.tense == "present")
-    return told and (start in words or (sentence.tense == "past" and bool(ours)))
+    return told and (start in words or (sentence.tense == "past" and (bool(ours) or runs_on)))
 
 
 def _frequency(text: str) -> str:
