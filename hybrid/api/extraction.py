@@ -17,6 +17,7 @@ from hybrid.prompts import render
 from hybrid.refine import ModelUse, refine
 from hybrid.runtime.runtime import Runtime
 from hybrid.schemas import OutputModel, Schema, named
+from hybrid.stages.secrets import find_secrets, mask
 
 Progress = Callable[[int, int], None]
 Cancel = Callable[[], bool]
@@ -197,7 +198,7 @@ def accounted(
 
 def _memory(known: Memory | Mapping[str, Any], schema: str) -> Memory:
     if isinstance(known, Memory):
-        return known
+        return replace(known, text=_masked(known.text))
     missing = [name for name in ("id", "text", "category") if not known.get(name)]
     if missing:
         raise UsageError(f"a known memory lacks {missing[0]}", "id, text and category are required")
@@ -205,11 +206,16 @@ def _memory(known: Memory | Mapping[str, Any], schema: str) -> Memory:
         id=str(known["id"]),
         schema=str(known.get("schema") or schema),
         category=str(known["category"]),
-        text=str(known["text"]),
+        text=_masked(str(known["text"])),
         key=str(known.get("key") or ""),
         when=known.get("when"),
         expires_at=known.get("expires_at"),
     )
+
+
+def _masked(text: str) -> str:
+    """Return a known text without credentials: a fact that adds to it would bring them into an output."""
+    return mask(text, find_secrets(text))
 
 
 def with_user(settings: Settings, user: str | None) -> Settings:

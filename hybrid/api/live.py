@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -11,13 +11,16 @@ from typing import Any
 from hybrid.api.extraction import accounted, annotate, outputs, usage_of, with_user
 from hybrid.api.remembering import Run, remembered
 from hybrid.config import Settings
-from hybrid.data import Conversation, Document, Message
+from hybrid.data import Conversation, Document, Message, Statement
 from hybrid.errors import UsageError
 from hybrid.memory import Changes, Known, Memory, Operation, apply
 from hybrid.refine import ModelUse, refine
 from hybrid.runtime.runtime import Runtime
 from hybrid.schemas import named
 from hybrid.store import Store
+
+# A conversation that is not kept needs no name of its own.
+_LIVE = "live"
 
 
 class Extractor:
@@ -43,42 +46,62 @@ class Extractor:
         self._messages: tuple[Message, ...] = ()
         self._document: Document | None = None
         self._memories: tuple[Memory, ...] = ()
+        self._conversation: str | None = None
+        self._said: dict[str, tuple[Statement, Statement]] = {}
 
     @property
     def memories(self) -> tuple[Memory, ...]:
         """Return what this conversation has given so far and still holds."""
+        if self._store is not None and self._conversation is not None:
+            kept = self._store.list(conversation=self._conversation, schema=self._schema.name, expired=True)
+            return tuple(m for m in kept if m.conversation == self._conversation)
         return tuple(m for m in self._memories if m.status == "current")
 
     def observe(self, *turns: Message | Mapping[str, Any]) -> Changes:
-        """Take new turns of the conversation and return what they change."""
+        """Take new turns of the conversation and return what they change. Raises UsageError for a turn that is none."""
         messages = self._messages + tuple(_message(turn) for turn in turns)
         first = next((m.time for m in messages if m.time is not None), None)
         document = annotate(Conversation(messages, first, format="messages"), self._settings, previous=self._document)
-        run = Run(self._schema, self._settings, self._runtime)
         if self._store is not None:
-            changes = remembered(document, self._store, run)
+            changes = remembered(document, self._store, Run(self._schema, self._settings, self._runtime))
+            self._conversation = changes.conversation
         else:
-            changes = _in_memory(document, self._memories, run)
+            changes = self._in_memory(document)
         self._messages, self._document = messages, document
-        self._memories = apply(self._memories, [o for o in changes.operations if _applies(o, self._memories)])
         return changes
 
+    def _in_memory(self, document: Document) -> Changes:
+        started = time.perf_counter()
+        use = ModelUse()
+        if self._runtime is not None:
+            document, use = self._refined(document, self._runtime)
+        # Derived from the whole each time: a later turn may say who the earlier ones are about.
+        made, rejected, asked = outputs(self._schema, document, Known(), self._settings, self._runtime)
+        rows = tuple(replace(self._schema.memory(o, _LIVE), user=self._settings.user) for o in made)
+        steps = self._schema.merge(rows, Known())
+        before, self._memories = self._memories, apply((), steps)
+        extraction = accounted(self._schema, document, made, rejected, usage_of(self._runtime, use.plus(asked), started))
+        seen = len(self._document.turns) if self._document is not None else 0
+        turns = len(document.turns)
+        return Changes(_LIVE, _difference(before, self._memories, steps), turns, max(0, turns - seen), extraction)
 
-def _in_memory(document: Document, memories: tuple[Memory, ...], run: Run) -> Changes:
-    started = time.perf_counter()
-    use = ModelUse()
-    if run.runtime is not None:
-        document, use = refine(document, run.runtime, deadline_s=run.settings.deadline_s)
-    known = Known(memories)
-    made, rejected, asked = outputs(run.schema, document, known, run.settings, run.runtime)
-    rows = tuple(replace(run.schema.memory(o, "live"), user=run.settings.user) for o in made)
-    extraction = accounted(run.schema, document, made, rejected, usage_of(run.runtime, use.plus(asked), started))
-    return Changes("live", run.schema.merge(rows, known), len(document.turns), len(document.turns), extraction)
+    def _refined(self, document: Document, runtime: Runtime) -> tuple[Document, ModelUse]:
+        """Let the model work on the statements that are new or read otherwise than before."""
+        fresh = [s for s in document.statements if s.id not in self._said or self._said[s.id][0] != s]
+        part, use = refine(replace(document, statements=tuple(fresh)), runtime, deadline_s=self._settings.deadline_s)
+        self._said.update({s.id: (s, better) for s, better in zip(fresh, part.statements, strict=True)})
+        return replace(document, statements=tuple(self._said[s.id][1] for s in document.statements)), use
 
 
-def _applies(operation: Operation, memories: tuple[Memory, ...]) -> bool:
-    known = {m.id for m in memories}
-    return operation.kind == "add" or operation.target in known
+def _difference(before: Sequence[Memory], after: Sequence[Memory], steps: Sequence[Operation]) -> tuple[Operation, ...]:
+    """Return the operations that lead from one state to the next."""
+    old = {m.id: m for m in before}
+    new = {m.id: m for m in after}
+    added = [o for o in steps if o.kind in ("add", "supersede") and o.memory is not None and o.memory.id not in old]
+    replaced = {o.target for o in added if o.kind == "supersede"}
+    changed = [Operation("update", new[i], i, "told again") for i in new if i in old and i not in replaced and new[i] != old[i]]
+    gone = [Operation("delete", None, i, "read otherwise now") for i in old if i not in new]
+    return (*gone, *changed, *added)
 
 
 def _message(turn: Message | Mapping[str, Any]) -> Message:
@@ -92,6 +115,13 @@ def _message(turn: Message | Mapping[str, Any]) -> Message:
     role = turn.get("role", "user")
     if role not in ("user", "assistant", "system", "tool"):
         raise UsageError("a turn has an unknown role", "allowed: user, assistant, system, tool")
-    when = turn.get("time")
-    moment = datetime.fromisoformat(when) if isinstance(when, str) else when
-    return Message(role, turn["content"], turn.get("name"), moment or datetime.now())
+    return Message(role, turn["content"], turn.get("name"), _time(turn.get("time")))
+
+
+def _time(value: Any) -> datetime:
+    if value is None:
+        return datetime.now()
+    try:
+        return value if isinstance(value, datetime) else datetime.fromisoformat(value)
+    except (TypeError, ValueError) as error:
+        raise UsageError("a turn has a time that is no date-time", "give ISO 8601, for example 2024-03-04T18:30") from error

@@ -36,7 +36,8 @@ def remember(
     """Extract a conversation and keep the result; the same conversation again adds nothing, a longer one only what is new.
 
     With a runtime, the result is committed every few statements, so that a call that was interrupted goes on where it
-    stopped. Raises UsageError, StoreError, CancelledError (everything committed so far is kept).
+    stopped. `progress` gets (done, total) statements. Raises UsageError, StoreError, CancelledError (everything committed
+    so far is kept).
     """
     settings = with_user(settings or Settings(), user)
     document = annotate(conversation, settings, cancel=cancel)
@@ -68,12 +69,14 @@ def remembered(document: Document, store: Store, run: Run) -> Changes:
     use = ModelUse()
     kept: list[OutputModel] = []
     rejected: list[Rejection] = []
+    finished = 0
     for batch in _batches(new, run.runtime is not None):
         if run.cancel is not None and run.cancel():
             raise CancelledError("stopped by the caller", "what was committed is kept; the same call goes on from there")
         part = replace(document, statements=tuple(batch))
         if run.runtime is not None:
-            part, spent = refine(part, run.runtime, deadline_s=run.settings.deadline_s, cancel=run.cancel)
+            moved = _moved(run.progress, finished, len(new))
+            part, spent = refine(part, run.runtime, deadline_s=run.settings.deadline_s, progress=moved, cancel=run.cancel)
             use = use.plus(spent)
         known = store.known(run.schema.name, run.settings.user, besides=conversation)
         made, refused, asked = outputs(run.schema, part, known, run.settings, run.runtime)
@@ -82,13 +85,19 @@ def remembered(document: Document, store: Store, run: Run) -> Changes:
         changes = run.schema.merge(rows, known)
         store.commit(_record(part, conversation, run, upto=batch[-1].refs[0]), changes)
         operations.extend(changes)
-        if run.progress is not None:
-            run.progress(len(operations), len(new))
+        finished += len(batch)
+        if run.progress is not None and run.runtime is None:
+            run.progress(finished, len(new))
     store.commit(_record(replace(document, statements=()), conversation, run), ())
     usage = usage_of(run.runtime, use, started)
     extraction = accounted(run.schema, document, tuple(kept), tuple(rejected), usage)
     fresh = sum(t.ref not in (stored.turns if stored else {}) for t in document.turns)
     return Changes(conversation, tuple(operations), len(document.turns), fresh, extraction)
+
+
+def _moved(progress: Progress | None, before: int, total: int) -> Progress | None:
+    """Return what counts the statements of a batch on from those of earlier batches."""
+    return None if progress is None else lambda done, _: progress(before + done, total)
 
 
 def _conversation_id(document: Document, store: Store, run: Run) -> str:
