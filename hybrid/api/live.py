@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from hybrid.api.extraction import accounted, annotate, outputs, usage_of, with_user
-from hybrid.api.remembering import Run, remembered
+from hybrid.api.remembering import Run, improved, remembered
 from hybrid.config import Settings
 from hybrid.data import Conversation, Document, Message, Statement
 from hybrid.errors import UsageError
@@ -27,7 +28,8 @@ class Extractor:
     """Extract from a conversation while it happens: only new turns are worked on, earlier ones are context.
 
     A turn is a Message, or a mapping with `role`, `content` and optional `name` and `time`. A turn without a time carries
-    this machine's clock. Without a store, memories are kept in `.memories` alone.
+    this machine's clock. Without a store, memories are kept in `.memories` alone. With `background`, the rules' memories are
+    committed at once and the model words them in a thread; `wait` ends when all of that is done.
     """
 
     def __init__(
@@ -38,7 +40,12 @@ class Extractor:
         runtime: Runtime | None = None,
         *,
         settings: Settings | None = None,
+        background: bool = False,
     ) -> None:
+        if background and (store is None or runtime is None):
+            raise UsageError("background work needs a store and a runtime", "give both, or leave background out")
+        self._worker = ThreadPoolExecutor(1, "hybrid-refine") if background else None
+        self._jobs: list[Future[ModelUse]] = []
         self._settings = with_user(settings or Settings(), user)
         self._schema = named(schema)
         self._store = store
@@ -63,12 +70,32 @@ class Extractor:
         first = next((m.time for m in messages if m.time is not None), None)
         document = annotate(Conversation(messages, first, format="messages"), self._settings, previous=self._document)
         if self._store is not None:
-            changes = remembered(document, self._store, Run(self._schema, self._settings, self._runtime))
+            inline = self._runtime if self._worker is None else None
+            changes = remembered(document, self._store, Run(self._schema, self._settings, inline))
             self._conversation = changes.conversation
+            self._word_later(document, changes)
         else:
             changes = self._in_memory(document)
         self._messages, self._document = messages, document
         return changes
+
+    def wait(self) -> ModelUse:
+        """Wait for the model's work in the background and return what it cost. Raises what that work raised."""
+        jobs, self._jobs = self._jobs, []
+        use = ModelUse()
+        for job in jobs:
+            use = use.plus(job.result())
+        return use
+
+    def _word_later(self, document: Document, changes: Changes) -> None:
+        if self._worker is None or self._store is None:
+            return
+        changed = (o.memory for o in changes.operations if o.kind != "skip" and o.memory is not None)
+        refs = {span.ref for memory in changed for span in memory.evidence_spans}
+        wanted = frozenset(s.id for s in document.statements if set(s.refs) & refs)
+        if wanted:
+            run = Run(self._schema, self._settings, self._runtime)
+            self._jobs.append(self._worker.submit(improved, document, self._store, changes.conversation, run, wanted))
 
     def _in_memory(self, document: Document) -> Changes:
         started = time.perf_counter()

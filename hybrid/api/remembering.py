@@ -12,7 +12,7 @@ from hybrid.api.extraction import Cancel, Progress, accounted, annotate, outputs
 from hybrid.config import Settings
 from hybrid.data import Conversation, Document, Rejection, Statement
 from hybrid.errors import CancelledError
-from hybrid.memory import Changes, Known, Operation, identifier
+from hybrid.memory import Changes, Known, Memory, Operation, identifier
 from hybrid.refine import ModelUse, refine
 from hybrid.runtime.runtime import Runtime
 from hybrid.schemas import OutputModel, Schema, named
@@ -98,6 +98,32 @@ def remembered(document: Document, store: Store, run: Run) -> Changes:
 def _moved(progress: Progress | None, before: int, total: int) -> Progress | None:
     """Return what counts the statements of a batch on from those of earlier batches."""
     return None if progress is None else lambda done, _: progress(before + done, total)
+
+
+def improved(document: Document, store: Store, conversation: str, run: Run, wanted: frozenset[str]) -> ModelUse:
+    """Let the model word statements that rules alone have been kept of; what passes updates their memories.
+
+    `wanted` are statement ids. A memory that was changed, replaced or deleted in the meantime stays as it is.
+    """
+    if run.runtime is None:
+        return ModelUse()
+    part = replace(document, statements=tuple(s for s in document.statements if s.id in wanted))
+    drafted = _rows(part, conversation, run)
+    better, use = refine(part, run.runtime, deadline_s=run.settings.deadline_s, cancel=run.cancel)
+    current = {m.id: m for m in store.known(run.schema.name, run.settings.user).memories if m.status == "current"}
+    operations = [
+        Operation("update", replace(current[id], text=row.text, key=row.key, fields=row.fields), id, "better said")
+        for id, row in _rows(better, conversation, run).items()
+        if id in current and current[id].text == drafted[id].text and (row.text, row.key, row.fields) != (drafted[id].text, drafted[id].key, drafted[id].fields)
+    ]
+    if operations:
+        store.commit(_record(better, conversation, run), operations)
+    return use
+
+
+def _rows(document: Document, conversation: str, run: Run) -> dict[str, Memory]:
+    made, _, _ = outputs(run.schema, document, Known(), run.settings, None)
+    return {row.id: row for row in (run.schema.memory(o, conversation) for o in made)}
 
 
 def _conversation_id(document: Document, store: Store, run: Run) -> str:
