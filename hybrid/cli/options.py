@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from hybrid.runtime.runtime import Runtime
     from hybrid.store import Store
 
+_CODE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Schema = Annotated[str, typer.Option("--schema", help="memories, facts, entries or candidates.")]
 User = Annotated[str | None, typer.Option("--user", help="The participant who is the user.")]
@@ -32,6 +35,8 @@ Db = Annotated[str | None, typer.Option("--db", help="The database file.")]
 
 def settings(user: str | None, aliases: list[str] | None, language: str, schema: str, db: str | None = None) -> Settings:
     """Return the settings with what was given on the command line."""
+    if language != "auto" and _CODE.fullmatch(language) is None:
+        raise UsageError(f"{language!r} is no language code", "allowed: auto, or a code such as en, de or pt-BR")
     given = tuple(aliases) if aliases else None
     return Settings.load(user=user, aliases=given, language=language, schema=schema, db=db)
 
