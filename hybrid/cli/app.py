@@ -54,6 +54,9 @@ def run() -> NoReturn:
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
+        if code == CancelledError.exit_code:
+            # Typer turns the interruption into a code; the words are ours.
+            code = _interrupted(as_json)
     except HybridError as error:
         code = _told(type(error).__name__, error.message, error.hint, error.exit_code, as_json)
     except typer.Abort:
@@ -62,16 +65,23 @@ def run() -> NoReturn:
         code = _told("UsageError", getattr(error, "format_message", lambda: "wrong call")(), "see --help", 2, as_json)
     except KeyboardInterrupt:
         code = _interrupted(as_json)
-    except BrokenPipeError:
-        # The reader of the pipe has gone; what it wanted, it has.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+    except (BrokenPipeError, SystemExit) as error:
+        code = _left(error)
     except Exception as error:
         if os.environ.get("HYBRID_DEBUG"):
             raise
         hint = "set HYBRID_DEBUG=1 to see where; the trace may quote the conversation"
         code = _told("InternalError", f"unexpected {type(error).__name__}", hint, 1, as_json)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _left(error: BaseException) -> int | str | None:
+    """Return the exit code where the reader of the pipe has gone: what it wanted, it has."""
+    # Typer turns a broken pipe into an exit.
+    if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):
+        return error.code if isinstance(error, SystemExit) else 1
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def _interrupted(as_json: bool) -> int:
