@@ -107,7 +107,8 @@ def prove(file: RuleFile, matches: Callable[[Rule, str], bool] = Rule.matches) -
 @functools.lru_cache(maxsize=128)
 def _load(path: Path, _mtime: int) -> RuleFile:
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        # The C loader reads the same safe subset, many times as fast.
+        raw = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RuleError(f"{path.name} is not YAML: {error}", "correct the file") from error
     if not isinstance(raw, Mapping) or not isinstance(raw.get("rules", []), list):

@@ -114,7 +114,9 @@ def improved(document: Document, store: Store, conversation: str, run: Run, want
     operations = [
         Operation("update", replace(current[id], text=row.text, key=row.key, fields=row.fields), id, "better said")
         for id, row in _rows(better, conversation, run).items()
-        if id in current and current[id].text == drafted[id].text and (row.text, row.key, row.fields) != (drafted[id].text, drafted[id].key, drafted[id].fields)
+        if id in current
+        and current[id].text == drafted[id].text
+        and (row.text, row.key, row.fields) != (drafted[id].text, drafted[id].key, drafted[id].fields)
     ]
     if operations:
         store.commit(_record(better, conversation, run), operations)

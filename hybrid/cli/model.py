@@ -41,7 +41,7 @@ def list_(json: options.Json = False) -> None:
     rows = [
         [m.id, m.licence, f"{m.size / 1e6:.0f} MB", m.strategy, str(path) if path else "not installed"] for m, path in found
     ]
-    table("Models", ("id", "licence", "size", "strategy", "memory"), rows)
+    table("Models", ("id", "licence", "size", "strategy", "path"), rows)
 
 
 @app.command("install")

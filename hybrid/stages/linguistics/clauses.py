@@ -41,6 +41,15 @@ def clauses(tokens: tuple[Token, ...]) -> tuple[tuple[Token, ...], ...]:
     return tuple(_own(piece, start) for piece, start in zip(pieces, cuts, strict=True))
 
 
+def leading(tokens: Sequence[Token], root: int) -> int:
+    """Return the verb of the clause that opens a sentence: the root, or what the parser hangs on it before a dash or comma."""
+    for i, token in enumerate(tokens[:root]):
+        hung = token.head == root and token.dep in ("ccomp", "parataxis") and token.pos in ("VERB", "AUX")
+        if hung and _has_subject(tokens, i) and _comma_between(tokens, i, root):
+            return i
+    return root
+
+
 def _repaired(tokens: tuple[Token, ...], root: int) -> tuple[Token, ...]:
     """Return the tokens with "most mornings I swim, …" read as a clause of its own, not as an attribute of the mornings."""
     for i, token in enumerate(tokens[:root]):
@@ -77,7 +86,7 @@ def _has_subject(tokens: Sequence[Token], verb: int) -> bool:
 
 
 def _comma_between(tokens: Sequence[Token], left: int, right: int) -> bool:
-    return any(t.text in (",", ";") for t in tokens[left:right])
+    return any(t.text in (",", ";", "-", "–", "—", ":", "...", "…") for t in tokens[left:right])
 
 
 def _extent(tokens: Sequence[Token], head: int, others: set[int]) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from hybrid.data import Mention, Sentence, Token
-from hybrid.stages.linguistics.clauses import clauses
+from hybrid.stages.linguistics.clauses import clauses, leading
 
 Parsed = tuple[tuple[Sentence, ...], tuple[Mention, ...]]
 Person = Literal["first", "second", "third", "none"]
@@ -132,7 +132,7 @@ def _token(token: Any, index: dict[int, int], offset: int) -> Token:
 
 
 def _described(tokens: tuple[Token, ...], text: str, asked: bool) -> Sentence:
-    root = next((i for i, t in enumerate(tokens) if t.dep == "ROOT"), 0)
+    root = leading(tokens, next((i for i, t in enumerate(tokens) if t.dep == "ROOT"), 0))
     subject = next((t for t in tokens if t.head == root and t.dep in _SUBJECTS), None)
     return Sentence(
         ref="",

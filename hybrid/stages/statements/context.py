@@ -77,6 +77,7 @@ class Context:
         number = int(turn.ref[1:])
         turns = {t.ref: t for t in self.document.turns[max(0, number - 1 - _LOOK_BACK) : number]}
         found: dict[str, tuple[str, Span]] = {}
+        kin = frozenset(rules.load("statements", "en").vocabulary["kin"])
         for mention in self.document.mentions:
             near = mention.ref in turns and (mention.ref != turn.ref or mention.start < sentence.start)
             if near and mention.type == "person" and not self._speaks(mention.text):
@@ -84,7 +85,7 @@ class Context:
                 found[name_key(mention.text.split()[0])] = (mention.text, place)
         for said in self.document.sentences:
             if said.ref in turns and (said.ref, said.start) < (turn.ref, sentence.start):
-                found.update(_unnamed_kin(said, self.speakers.name(turns[said.ref])))
+                found.update(_unnamed_kin(said, self.speakers.name(turns[said.ref]), kin))
         return next(iter(found.values())) if len(found) == 1 else None
 
     def _speaks(self, name: str) -> bool:
@@ -121,9 +122,8 @@ class Context:
         return any(name_key(name) in name_key(text) for name in known if name)
 
 
-def _unnamed_kin(sentence: Sentence, speaker: str) -> dict[str, tuple[str, Span]]:
+def _unnamed_kin(sentence: Sentence, speaker: str, kin: frozenset[str]) -> dict[str, tuple[str, Span]]:
     """Return the relatives that a sentence speaks of without a name."""
-    kin = set(rules.load("statements", "en").vocabulary["kin"])
     found = {}
     for i, token in enumerate(sentence.tokens):
         owned = any(t.head == i and t.text.casefold() in ("my", "our", "a") for t in sentence.tokens)

@@ -77,13 +77,15 @@ class _Reading:
 
 def _third(context: Context, turn: Turn, sentence: Sentence, earlier: tuple[Subject, ...]) -> _Reading:
     """Read the subject of a third-person sentence."""
-    subject = third_subject(sentence, context.speakers.name(turn), context.mentions(sentence))
+    speaker = context.speakers.name(turn)
+    own = Subject(speaker, speaker, "person")
+    subject = third_subject(sentence, speaker, context.mentions(sentence))
     if subject is not None:
         return _Reading(subject)
     named = context.person_before(turn, sentence)
     resolved = pronoun_subject(sentence, earlier, named[0] if named else None)
     if resolved is None:
-        return _Reading(None)
+        return _Reading(own) if _about_speaker(sentence) else _Reading(None)
     token, person = resolved
     if any(m.type == "person" and m.start < token.start for m in context.mentions(sentence)):
         # "Emma, she sings": the sentence names her itself.
@@ -92,12 +94,34 @@ def _third(context: Context, turn: Turn, sentence: Sentence, earlier: tuple[Subj
     return _Reading(person, {token.start: person.name}, (named[1],) if named is not None and elsewhere else ())
 
 
+def _about_speaker(sentence: Sentence) -> bool:
+    """Say whether a sentence without a subject of its own speaks of the speaker: "seeing it made my day"."""
+    words = {t.text.casefold() for t in sentence.tokens}
+    pronoun = (sentence.subject or "").casefold() in (
+        "he",
+        "she",
+        "they",
+        "it",
+        "this",
+        "that",
+        "these",
+        "those",
+        "there",
+        "you",
+        "what",
+    )
+    return bool(words & {"i", "me", "my"}) and not pronoun
+
+
 def _objects(context: Context, turn: Turn, sentence: Sentence, reading: _Reading) -> _Reading:
     """Read the other pronouns of one person; without exactly one reading the sentence has no wording."""
     if reading.subject is None:
         return reading
     left = [t for t in sentence.tokens if t.text.casefold() in _SINGULAR and t.start not in reading.others]
-    inside = any(m.type == "person" and left and m.start < left[-1].start for m in context.mentions(sentence))
+    # A noun that stands before it in the same sentence is the nearer reading.
+    inside = any(
+        t.pos in ("NOUN", "PROPN") and left and t.start < left[-1].start and t.entity != "DATE" for t in sentence.tokens
+    )
     speaker = context.speakers.name(turn)
     if not left or inside or (reading.subject.type == "person" and reading.subject.name != speaker):
         return reading
