@@ -27,7 +27,7 @@ socket.socket.__init__ = refused
 socket.create_connection = refused
 socket.getaddrinfo = refused
 """
-HEAVY = ("spacy", "duckdb", "llama_cpp", "pydantic", "dateparser", "detect_secrets", "jinja2", "mcp", "yaml")
+HEAVY = ("spacy", "duckdb", "llama_cpp", "dateparser", "detect_secrets", "jinja2", "mcp", "yaml", "hybrid.pipeline")
 HELP = """
 import json, sys
 sys.argv = ["hybrid", *sys.argv[1:]]
