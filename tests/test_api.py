@@ -16,6 +16,7 @@ from hybrid import Extractor, ScriptedRuntime, Store, annotate, extract, remembe
 from hybrid.api import Extraction
 from hybrid.data import Conversation, Message
 from hybrid.errors import CancelledError, ModelError, UsageError
+from hybrid.memory import apply
 from hybrid.prompts import Prompt
 from hybrid.runtime.llamacpp import LlamaCppRuntime
 from hybrid.runtime.scripted import Scripted
@@ -242,6 +243,35 @@ def test_live_second_speaker_turns_early_profiles_into_entities_without_a_store(
         live.observe(message)
     assert {m.category for m in live.memories} & {"profile", "preference"} == set()
     assert {m.text for m in live.memories} == {o.content for o in extract(conversation(*LATE_SECOND)).outputs}
+
+
+def test_live_memories_with_a_store_are_those_that_hold_in_it(tmp_path: Path) -> None:
+    store = Store(tmp_path / "a.duckdb")
+    other = store.add("Maren collects stamps.", "entity", schema="memories")
+    live = Extractor(store)
+    for message in messages(LATE_SECOND):
+        live.observe(message)
+    assert {m.id for m in live.memories} == {m.id for m in store.list()} - {other.id}
+    assert {m.text for m in live.memories} == {o.content for o in extract(conversation(*LATE_SECOND)).outputs}
+
+
+def test_live_changes_lead_from_one_state_to_the_next() -> None:
+    live = Extractor()
+    state: tuple[Any, ...] = ()
+    for message in messages(REPEATED + LATE_SECOND):
+        changes = live.observe(message)
+        state = apply(state, changes.operations)
+        assert {m.id: m for m in state if m.status == "current"} == {m.id: m for m in live.memories}
+        assert changes.new_turns == 1
+
+
+@pytest.mark.parametrize("stored", [True, False], ids=["with a store", "without"])
+def test_live_model_is_asked_about_each_statement_once(tmp_path: Path, stored: bool) -> None:
+    model = ScriptedRuntime(lambda _: "no")
+    live = Extractor(Store(tmp_path / "a.duckdb") if stored else None, user="Ines", runtime=model)
+    for message in messages(PADDED[:4]):
+        live.observe(message)
+    assert len(model.prompts) == 4
 
 
 def test_live_turn_without_a_time_carries_the_clock(tmp_path: Path) -> None:

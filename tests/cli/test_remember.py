@@ -94,7 +94,7 @@ def _interrupt(process: subprocess.Popen[str]) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a console event would reach the test run too")
 def test_interruption_keeps_what_was_stored_and_the_next_run_ends_it(gguf: Path, tmp_path: Path, cli: Cli) -> None:
-    talk, db = long_talk(tmp_path / "long.txt", 24), tmp_path / "a.duckdb"
+    talk, db = long_talk(tmp_path / "long.txt", 16), tmp_path / "a.duckdb"
     script = Path(sys.executable).with_name("hybrid")
     call = [script, "remember", talk, "--user", "Ines", "--session-time", "2024-05-14", "--db", db, "--model", str(gguf)]
     with subprocess.Popen(
@@ -109,10 +109,10 @@ def test_interruption_keeps_what_was_stored_and_the_next_run_ends_it(gguf: Path,
     assert out == ""
     assert '"CancelledError"' in err
     kept = len(Store(db).list())
-    assert 0 < kept < 24
+    assert 0 < kept < 16
     again = cli(*call[1:], "--json")
     assert again.code == 0
-    assert len(Store(db).list()) == 24
+    assert len(Store(db).list()) == 16
     whole = tmp_path / "whole.duckdb"
     assert cli("remember", talk, "--user", "Ines", "--session-time", "2024-05-14", "--db", whole, *RULES).code == 0
     assert [(m.id, m.evidence, m.when) for m in Store(db).list()] == [(m.id, m.evidence, m.when) for m in Store(whole).list()]
