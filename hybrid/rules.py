@@ -125,9 +125,11 @@ def _load(path: Path, _mtime: int) -> RuleFile:
 def _vocabulary(name: str, raw: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Return the word lists. YAML takes a bare yes, no, on or off for a truth value, which would drop the word."""
     for key, words in raw.items():
-        wrong = next((word for word in words if not isinstance(word, (str, int, float)) or isinstance(word, bool)), None)
-        if wrong is not None:
-            raise RuleError(f"{name}: the word list {key} holds {wrong!r}", "put words such as yes, no, on and off in quotes")
+        wrong = [word for word in words if not isinstance(word, (str, int, float)) or isinstance(word, bool)]
+        if wrong:
+            raise RuleError(
+                f"{name}: the word list {key} holds {wrong[0]!r}", "put words such as yes, no, on and off in quotes"
+            )
     return {str(key): tuple(str(word) for word in words) for key, words in raw.items()}
 
 

@@ -79,7 +79,9 @@ def remembered(document: Document, store: Store, run: Run) -> Changes:
             part, spent = refine(part, run.runtime, deadline_s=run.settings.deadline_s, progress=moved, cancel=run.cancel)
             use = use.plus(spent)
         known = store.known(run.schema.name, run.settings.user, besides=conversation)
-        made, refused, asked = outputs(run.schema, part, known, run.settings, run.runtime)
+        # What this conversation gave itself is compared when it is merged, so that the order of calls makes no difference.
+        others = replace(known, memories=tuple(m for m in known.memories if m.conversation != conversation))
+        made, refused, asked = outputs(run.schema, part, others, run.settings, run.runtime)
         use, kept, rejected = use.plus(asked), [*kept, *made], [*rejected, *refused]
         rows = tuple(replace(run.schema.memory(o, conversation), user=run.settings.user) for o in made)
         changes = run.schema.merge(rows, known)

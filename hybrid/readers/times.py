@@ -30,7 +30,7 @@ def session_time(value: str | date | None) -> datetime | None:
         return datetime.now().replace(microsecond=0)
     found = message_time(value) if not _EPOCH.fullmatch(value.strip()) else None
     if found is None:
-        raise UsageError("the session time is not a time", _ALLOWED)
+        raise UsageError(f"the session time {str(value)[:40]!r} is not a time", _ALLOWED)
     return found
 
 

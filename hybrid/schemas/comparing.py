@@ -21,20 +21,22 @@ class Comparison:
     reason: str = "nothing like it is known"
 
 
-def compared(text: str, known: Iterable[Memory], limits: Mapping[str, Any]) -> Comparison:
+def compared(text: str, known: Iterable[Memory], limits: Mapping[str, Any], subject: str = "") -> Comparison:
     """Compare the words of a text with each known memory; the closest one decides.
 
-    Known: hardly a word of the text is missing in the memory. Changed: much is shared and something is added.
+    The subject's own name says nothing: two facts about one person are not the same. Known: hardly a word of the text is
+    missing in the memory. Changed: much is shared and something is added.
     """
-    words = _words(text, limits["same"])
+    names = frozenset(_stem(w) for w in normalized(f"{subject} user").split())
+    words = _words(text, limits["same"]) - names
     best, score = None, 0.0
     for memory in known:
-        shared = _similarity(words, _words(memory.text, limits["same"]))
+        shared = _similarity(words, _words(memory.text, limits["same"]) - names)
         if shared > score:
             best, score = memory, shared
     if best is None or score < limits["changed"]:
         return Comparison("new")
-    old = _words(best.text, limits["same"])
+    old = _words(best.text, limits["same"]) - names
     if len(words & old) / max(1, len(words)) >= limits["known"]:
         return Comparison("known", best, False, "known and not materially changed")
     return Comparison("changed", best, len(words & old) / max(1, len(old)) >= limits["known"], "adds to what is known")

@@ -46,7 +46,7 @@ def _output(s: Statement, known: Known, rules: dict[str, Any], document: Documen
     if category is None or s.confidence < rules["confidence_threshold"]:
         return None
     text = _text(s, category, rules, document)
-    comparison = compared(text, [m for m in known.current() if m.schema in (NAME, "")], rules["compare"])
+    comparison = compared(text, [m for m in known.current() if m.schema in (NAME, "")], rules["compare"], s.subject)
     if comparison.verdict == "known":
         return None
     days = rules["days"].get(category)

@@ -62,7 +62,13 @@ def find_secrets(text: str) -> list[Secret]:
     if _LONG.search(text) is not None:
         found.extend(_entropy(text))
         found.extend(_structural(text))
-    return _merged(found)
+    return [_ended(secret, text) for secret in _merged(found)]
+
+
+def _ended(secret: Secret, text: str) -> Secret:
+    """Leave a full stop to its sentence: it belongs to no credential."""
+    stop = secret.end - secret.start > 4 and text[secret.end - 1] == "." and not text[secret.end : secret.end + 1].strip()
+    return replace(secret, end=secret.end - 1) if stop else secret
 
 
 def matches(rule: rules.Rule, text: str) -> bool:

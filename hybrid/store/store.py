@@ -44,12 +44,13 @@ class Store:
         self._database.create()
 
     def add(self, text: str, category: str, *, schema: str = "facts", **fields: Any) -> Memory:
-        """Keep a new memory and return it; nothing is merged, so adding twice makes two.
+        """Keep a new memory and return it; nothing is merged, so adding twice makes two. Credentials in it are masked.
 
         `fields` may give any column of Memory (`id=` too); other names go to `Memory.fields`. Raises UsageError for blank
         text or category, or an id that is taken.
         """
         _check_words(text=text, category=category, schema=schema)
+        text = masked(text)
         memory_id = fields.pop("id", None) or identifier(schema, category, text, uuid.uuid4().hex)
         memory = rows.clean(_with_fields(Memory(memory_id, schema, category, text), fields))
         with self._database.writing() as connection:
@@ -84,11 +85,12 @@ class Store:
         return [Hit(stored[memory_id].memory, score, why) for memory_id, score, why in found]
 
     def update(self, memory_id: str, text: str, *, reason: str = "edited", **fields: Any) -> Memory:
-        """Change a memory's text and on request other fields, and return it.
+        """Change a memory's text and on request other fields, and return it. Credentials in it are masked.
 
         Raises UnknownMemoryError, and UsageError for an immutable memory or blank text.
         """
         _check_words(text=text, reason=reason)
+        text = masked(text)
         fixed = sorted(set(fields) & set(_FIXED))
         if fixed:
             raise UsageError(f"{fixed[0]} cannot be changed", "add a new memory, or delete this one")
@@ -233,6 +235,13 @@ class Store:
             count = changes.retract(connection, wanted, schema)
             conversations.forget_schema(connection, wanted, schema)
         return count
+
+
+def masked(text: str) -> str:
+    """Return the text with every credential masked: what a caller writes is no safer than what was said."""
+    from hybrid.stages.secrets import find_secrets, mask
+
+    return mask(text, find_secrets(text))
 
 
 def _now() -> datetime:

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hybrid.errors import FormatError, StoreError, UsageError
+from hybrid.errors import FormatError, InputError, StoreError
 from hybrid.memory import Memory
 from hybrid.store.changes import history, next_position, next_seq
 from hybrid.store.rows import (
@@ -71,11 +71,11 @@ def write_lines(path: Path, texts: list[str]) -> None:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the described memories of a file. Raises FormatError naming the line, UsageError where the file is missing."""
+    """Return the described memories of a file. Raises FormatError naming the line, InputError where the file is missing."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}", "give a file that `export` wrote") from error
+        raise InputError(f"cannot read {path}: {error.strerror}", "give a file that `export` wrote") from error
     except UnicodeDecodeError as error:
         raise FormatError(f"{path} is not UTF-8 text", "give a file that `export` wrote") from error
     return [_parsed(path, number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]

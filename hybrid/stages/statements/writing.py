@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hybrid import rules
 from hybrid.data import ResolvedDate, Sentence, Token
@@ -65,7 +65,7 @@ def third_person(
     `begin` leaves out what stands before that offset of the turn. `mentioned` says that the first person's name stands
     already in the text before, so that "they" is clear. Raises UnknownAddressee.
     """
-    tokens = _opened([t for t in sentence.tokens if t.start >= begin], voices)
+    tokens = _plain(_opened([t for t in sentence.tokens if t.start >= begin], voices))
     if not tokens:
         return ""
     edits = _dated(tokens, dates)
@@ -88,7 +88,7 @@ def finished(text: str) -> str:
     text = _JUST.sub(r"\1", _BEFORE_MARK.sub(r"\1", _TWICE.sub(r"\1", text)))
     text = _AFTERTHOUGHT.sub("", text)
     while text and (
-        unicodedata.category(text[-1]) in ("So", "Sk", "Mn", "Cf") or (text[-1] in " !.…,;~:)(" and not _closes(text))
+        unicodedata.category(text[-1]) in ("So", "Sk", "Mn", "Cf") or (text[-1] in " !?.…,;~:)(" and not _closes(text))
     ):
         text = text[:-1]
     return text[:1].upper() + text[1:] + "." if text else ""
@@ -126,6 +126,18 @@ def _opened(tokens: list[Token], voices: Voices) -> list[Token]:
     if ends and all(t.pos in ("PUNCT", "SYM") or t.text in "!?." for t in tokens[ends[-1] + 1 :]):
         tokens = tokens[: ends[-1] - 1]
     return tokens
+
+
+def _plain(tokens: list[Token]) -> list[Token]:
+    """Leave out what is only put in between commas: ", you know,"."""
+    fillers = set(rules.load("statements", "en").vocabulary["fillers"])
+    kept = list(tokens)
+    for i in range(len(kept) - 3, 0, -1):
+        words = " ".join(t.text.casefold() for t in kept[i : i + 2])
+        if words in fillers and kept[i - 1].text == "," and i + 2 < len(kept) and kept[i + 2].text == ",":
+            del kept[i - 1 : i + 3]
+            kept[i - 2] = replace(kept[i - 2], space=True)
+    return kept
 
 
 def _dated(tokens: Sequence[Token], dates: Sequence[ResolvedDate]) -> dict[int, str]:
