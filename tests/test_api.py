@@ -189,7 +189,7 @@ def test_replay_in_parts_ends_as_one_remember(tmp_path: Path, said: tuple[str, .
     assert whole[0]
 
 
-@pytest.mark.parametrize("schema", ["entries", "candidates"])
+@pytest.mark.parametrize("schema", ["facts", "entries", "candidates"])
 @pytest.mark.parametrize("name", ["two people, one is the user", "user says the name late", "corrected attribute"])
 def test_replay_ends_as_one_remember_in_every_schema(tmp_path: Path, name: str, schema: str) -> None:
     said, user = CHATS[name]

@@ -152,7 +152,11 @@ def _reinterpreted(document: Document, store: Store, conversation: str, run: Run
     mine = [m for m in store.known(run.schema.name, run.settings.user).memories if m.conversation == conversation]
     if run.schema.name == "facts":
         mine = [m for m in mine if m.id in drafted]
-    return any(m.id not in drafted or (drafted[m.id].category, drafted[m.id].speaker) != (m.category, m.speaker) for m in mine)
+    return any(m.id not in drafted or _people(drafted[m.id]) != _people(m) for m in mine)
+
+
+def _people(memory: Memory) -> tuple[str, str | None, str | None]:
+    return memory.category, memory.speaker, memory.subject
 
 
 def _batches(statements: list[Statement], small: bool) -> Iterable[list[Statement]]:

@@ -9,8 +9,9 @@ from pydantic import Field
 
 from hybrid.config import Settings
 from hybrid.data import Answer, Document, Question, Rejection, Span, Statement
-from hybrid.memory import Known, Memory, Operation, identifier
+from hybrid.memory import Known, Memory, Operation, apply, identifier
 from hybrid.schemas.comparing import Comparison, compared
+from hybrid.schemas.merging import merge_by_key
 from hybrid.schemas.policy import policy
 from hybrid.schemas.schema import OutputModel, Schema, spans
 from hybrid.schemas.wording import shortened, when_text
@@ -145,18 +146,17 @@ def memory(output: FactOutput, conversation: str) -> Memory:
 
 
 def merge(rows: tuple[Memory, ...], known: Known) -> tuple[Operation, ...]:
-    """Return the operations on the store: an update in place where the fact changes a known memory, else an addition."""
+    """Return the operations on the store: an update in place of a memory from elsewhere, else as every schema adds."""
     operations: list[Operation] = []
-    state = {m.id: m for m in known.memories}
+    state = known.memories
     for row in rows:
-        old = state.get(row.id)
-        if old is None:
-            operations.append(Operation("add", row, reason="new"))
-        elif old.text == row.text or old.status != "current":
-            operations.append(Operation("skip", row, row.id, "known"))
+        old = next((m for m in state if m.id == row.id), None)
+        if old is not None and old.conversation != row.conversation and old.text != row.text:
+            found: tuple[Operation, ...] = (Operation("update", row, row.id, str(row.fields["gate_reasons"]["novelty"])),)
         else:
-            operations.append(Operation("update", row, row.id, str(row.fields["gate_reasons"]["novelty"])))
-        state[row.id] = row
+            found = merge_by_key((row,), Known(state), {})
+        operations.extend(found)
+        state = apply(state, found)
     return tuple(operations)
 
 

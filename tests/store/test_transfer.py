@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hybrid.data import Span
-from hybrid.errors import FormatError, StoreError, UsageError
+from hybrid.errors import FormatError, InputError, StoreError, UsageError
 from hybrid.memory import Memory, Operation
 from hybrid.store import ConversationRecord, Store
 
@@ -107,7 +107,7 @@ def test_a_broken_line_is_named_and_nothing_is_taken_in(untouched: Store, tmp_pa
 
 
 def test_files_that_cannot_be_used_are_named(full: Store, path: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises((InputError, UsageError)):
         full.import_(tmp_path / "missing.jsonl")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00\x80")
     with pytest.raises(FormatError):
