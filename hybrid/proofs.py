@@ -11,7 +11,7 @@ from hybrid.pipeline import STAGES as PIPELINE
 from hybrid.rules import Proof, Rule
 from hybrid.stages import cues, dates, secrets
 
-STAGES = ("secrets", "speakers", "dates", "linguistics", "cues")
+STAGES = ("secrets", "speakers", "dates", "linguistics", "mentions", "cues")
 
 
 def proofs(stage: str) -> tuple[Proof, ...]:

@@ -4,6 +4,7 @@ A rule file is `rules/<stage>.yaml` or `rules/<stage>.<language>.yaml`:
 
     version: 1
     verbose: true                          blanks in patterns are layout (the default), or false: blanks count
+    include: [people.en]                   optional files whose word lists are taken over
     vocabulary: {name: [word, …]}          optional word lists, used in patterns as {name}
     rules:
       - id: cues.en.like                   never reused
@@ -113,12 +114,16 @@ def _load(path: Path, _mtime: int) -> RuleFile:
         raise RuleError(f"{path.name} is not YAML: {error}", "correct the file") from error
     if not isinstance(raw, Mapping) or not isinstance(raw.get("rules", []), list):
         raise RuleError(f"{path.name} has no list of rules", "a rule file is a mapping with the key rules")
-    vocabulary = _vocabulary(path.name, raw.get("vocabulary") or {})
+    vocabulary: dict[str, tuple[str, ...]] = {}
+    for other in raw.get("include") or ():
+        shared = content.find("rules", f"{other}.yaml")
+        vocabulary.update(_load(shared, shared.stat().st_mtime_ns).vocabulary)
+    vocabulary.update(_vocabulary(path.name, raw.get("vocabulary") or {}))
     rules = tuple(_rule(path.name, entry, vocabulary, bool(raw.get("verbose", True))) for entry in raw.get("rules", []))
     ids = [rule.id for rule in rules]
     if len(set(ids)) != len(ids):
         raise RuleError(f"{path.name} uses a rule id twice", "each id stands once and is never reused")
-    values = {k: v for k, v in raw.items() if k not in ("rules", "vocabulary")}
+    values = {k: v for k, v in raw.items() if k not in ("rules", "vocabulary", "include")}
     return RuleFile(path.name, rules, vocabulary, values)
 
 

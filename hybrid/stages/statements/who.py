@@ -10,7 +10,7 @@ from hybrid.data import Document, Mention, Sentence, Token, Turn
 from hybrid.memory import name_key
 
 Attribution = Literal["self_first_person", "self_named", "other_named", "observed"]
-_PRONOUNS = {
+PRONOUNS = {
     "he",
     "she",
     "they",
@@ -114,7 +114,7 @@ def third_subject(sentence: Sentence, speaker: str, mentions: tuple[Mention, ...
     if index is None:
         return _owned(sentence, speaker)
     token = sentence.tokens[index]
-    if token.text.casefold() in _PRONOUNS or token.pos == "PRON":
+    if token.text.casefold() in PRONOUNS or token.pos == "PRON":
         return None
     kin = set(rules.load("statements", "en").vocabulary["kin"])
     children = [t for t in sentence.tokens if t.head == index]

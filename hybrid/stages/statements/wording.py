@@ -9,7 +9,7 @@ from hybrid.data import Cue, Sentence, Span, Turn
 from hybrid.stages.statements import topics
 from hybrid.stages.statements.context import Context
 from hybrid.stages.statements.inflection import article
-from hybrid.stages.statements.who import Subject, pronoun_subject, third_subject
+from hybrid.stages.statements.who import PRONOUNS, Subject, pronoun_subject, third_subject
 from hybrid.stages.statements.writing import finished, third_person
 
 # Kinds that say something even where their subject is a thing or is missing.
@@ -97,19 +97,7 @@ def _third(context: Context, turn: Turn, sentence: Sentence, earlier: tuple[Subj
 def _about_speaker(sentence: Sentence) -> bool:
     """Say whether a sentence without a subject of its own speaks of the speaker: "seeing it made my day"."""
     words = {t.text.casefold() for t in sentence.tokens}
-    pronoun = (sentence.subject or "").casefold() in (
-        "he",
-        "she",
-        "they",
-        "it",
-        "this",
-        "that",
-        "these",
-        "those",
-        "there",
-        "you",
-        "what",
-    )
+    pronoun = (sentence.subject or "").casefold() in {*PRONOUNS, "you"} - {"one", "someone", "everyone", "everybody", "nobody"}
     return bool(words & {"i", "me", "my"}) and not pronoun
 
 
