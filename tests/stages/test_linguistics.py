@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from hybrid.api import annotate
@@ -61,3 +63,9 @@ def test_growing_conversation_keeps_its_parses() -> None:
     settings = Settings(language="en")
     before = annotate(first, settings)
     assert annotate(longer, settings, previous=before).sentences == annotate(longer, settings).sentences
+
+
+def test_threads_may_parse_at_the_same_time() -> None:
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda n: len(annotated(f"I own {n} goats. My uncle keeps hens.").sentences), range(12)))
+    assert found == [2] * 12

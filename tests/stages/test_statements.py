@@ -172,3 +172,23 @@ def test_credential_is_worded_without_its_place() -> None:
     (statement,) = statements("The password for the harbour gate is plum-otter-5512.")
     assert statement.text == "Ilse configured a password for harbour gate."
     assert "5512" not in str(statement)
+
+
+def test_answer_takes_the_date_of_its_question_and_cites_it() -> None:
+    messages = (
+        Message("user", "What did you do last weekend?", "Tove", SAID),
+        Message("user", "I rowed to the lighthouse with Aksel.", "Ilse", SAID),
+    )
+    (statement,) = annotate(Conversation(messages, SAID), Settings(language="en")).statements
+    assert statement.when is not None
+    assert statement.when.interval == "2024-03-09/2024-03-10"
+    assert statement.refs == ("E00000002", "E00000001")
+
+
+def test_question_without_a_date_gives_none() -> None:
+    messages = (
+        Message("user", "What did you do?", "Tove", SAID),
+        Message("user", "I rowed to the lighthouse with Aksel.", "Ilse", SAID),
+    )
+    (statement,) = annotate(Conversation(messages, SAID), Settings(language="en")).statements
+    assert statement.when is None

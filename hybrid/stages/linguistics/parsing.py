@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import importlib.util
 import re
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from hybrid.data import Mention, Sentence, Token
@@ -40,6 +42,8 @@ _CAPITAL = re.compile(r"(?<![.!?…\n])(?<!^)[\s\"'“(][A-Z](?!['’\s,.!?]|$)"
 # Past and present look alike; of oneself one tells the past.
 _INVARIANT = {"hurt", "put", "cut", "set", "hit", "quit", "let", "split", "shut", "burst", "spread", "bet", "beat", "cast"}
 _MAX_PIECE = 20_000
+# So many pieces are held as parsed documents at once; a long file needs no more memory than this.
+_AT_ONCE = 512
 
 
 def pipelines() -> dict[str, str]:
@@ -51,33 +55,51 @@ def pipelines() -> dict[str, str]:
 def parsed(texts: Sequence[tuple[str, str]]) -> Iterator[Parsed]:
     """Parse (text, language) pairs in order; offsets count from the start of each text."""
     names = pipelines()
-    full = [(index, text) for index, (text, language) in enumerate(texts) if language in names and text.strip()]
-    results: dict[int, Parsed] = {}
-    if full:
-        pipeline = _pipeline(names["en"])
-        chunks = [(index, offset, chunk) for index, text in full for offset, chunk in _chunks(text)]
-        with pipeline.memory_zone():
-            docs = list(pipeline.pipe((chunk for _, _, chunk in chunks), batch_size=64, disable=["ner"]))
-            # Finding entities costs as much as all the rest, and only capitals can be one.
-            named = [doc for doc in docs if _CAPITAL.search(doc.text)]
-            for _ in pipeline.get_pipe("ner").pipe(named, batch_size=64):
-                pass
-            for (index, offset, _), doc in zip(chunks, docs, strict=True):
-                before = results.get(index, ((), ()))
-                sentences, mentions = _copied(doc, offset)
-                results[index] = (before[0] + sentences, before[1] + mentions)
+    chunks = [
+        (index, offset, chunk)
+        for index, (text, language) in enumerate(texts)
+        if language in names and text.strip()
+        for offset, chunk in _chunks(text)
+    ]
+    found: dict[int, tuple[list[Sentence], list[Mention]]] = {}
+    for start in range(0, len(chunks), _AT_ONCE):
+        batch = chunks[start : start + _AT_ONCE]
+        for (index, offset, _), (sentences, mentions) in zip(batch, _read(names["en"], batch), strict=True):
+            kept = found.setdefault(index, ([], []))
+            kept[0].extend(_at(sentence, offset) for sentence in sentences)
+            kept[1].extend(replace(m, start=m.start + offset, end=m.end + offset) for m in mentions)
     for index, (text, _) in enumerate(texts):
-        yield results[index] if index in results else (_cut(text), ())
+        yield (tuple(found[index][0]), tuple(found[index][1])) if index in found else (_cut(text), ())
+
+
+def _read(package: str, chunks: Sequence[tuple[int, int, str]]) -> list[Parsed]:
+    """Parse some chunks and copy what is read; offsets count from the start of each chunk."""
+    pipeline, lock = _pipeline(package)
+    # A zone frees the words of these chunks at its end; it belongs to the whole vocabulary, so one thread is in it at a time.
+    with lock, pipeline.memory_zone():
+        docs = list(pipeline.pipe((chunk for _, _, chunk in chunks), batch_size=64, disable=["ner"]))
+        # Finding entities costs as much as all the rest, and only capitals can be one.
+        named = [doc for doc in docs if _CAPITAL.search(doc.text)]
+        for _ in pipeline.get_pipe("ner").pipe(named, batch_size=64):
+            pass
+        return [_copied(doc) for doc in docs]
+
+
+def _at(sentence: Sentence, offset: int) -> Sentence:
+    tokens = (
+        tuple(replace(t, start=t.start + offset, end=t.end + offset) for t in sentence.tokens) if offset else sentence.tokens
+    )
+    return replace(sentence, start=sentence.start + offset, end=sentence.end + offset, tokens=tokens)
 
 
 @functools.lru_cache(maxsize=4)
-def _pipeline(package: str) -> Any:
+def _pipeline(package: str) -> tuple[Any, threading.Lock]:
     # Loading once per process: the pipeline is read-only here, and spaCy guards its own vocabulary.
     import spacy
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return spacy.load(package, exclude=["senter"])
+        return spacy.load(package, exclude=["senter"]), threading.Lock()
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:
@@ -95,31 +117,29 @@ def _chunks(text: str) -> Iterator[tuple[int, str]]:
         start = match.end() if match else stop
 
 
-def _copied(doc: Any, offset: int) -> Parsed:
+def _copied(doc: Any) -> Parsed:
     sentences = []
     for span in doc.sents:
         words = [token for token in span if not token.is_space]
         if not words:
             continue
         index = {token.i: number for number, token in enumerate(words)}
-        tokens = tuple(_token(token, index, offset) for token in words)
+        tokens = tuple(_token(token, index) for token in words)
         asked = tokens[-1].text.rstrip("\"'”’) ").endswith("?") or "?" in tokens[-1].text
         for clause in clauses(tokens):
-            start, end = clause[0].start - offset, clause[-1].end - offset
+            start, end = clause[0].start, clause[-1].end
             sentences.append(_described(clause, doc.text[start:end], asked))
     entities = tuple(
-        Mention("", ent.start_char + offset, ent.end_char + offset, ent.text, _TYPES[ent.label_])
-        for ent in doc.ents
-        if ent.label_ in _TYPES
+        Mention("", ent.start_char, ent.end_char, ent.text, _TYPES[ent.label_]) for ent in doc.ents if ent.label_ in _TYPES
     )
     return tuple(sentences), entities
 
 
-def _token(token: Any, index: dict[int, int], offset: int) -> Token:
+def _token(token: Any, index: dict[int, int]) -> Token:
     return Token(
         text=token.text,
-        start=token.idx + offset,
-        end=token.idx + len(token) + offset,
+        start=token.idx,
+        end=token.idx + len(token),
         lemma=token.lemma_.casefold(),
         pos=token.pos_,
         tag=token.tag_,

@@ -121,6 +121,11 @@ class Builder:
             details["voice"] = sentence.voice
         if cue.kind == "pattern":
             details["frequency"] = _frequency(sentence.text)
+        when = context.when(sentence, cue)
+        asked = context.asked(turn, sentence) if when is None and cue.kind == "event" else None
+        support = wording.support
+        if asked is not None:
+            when, support = asked[0], (*support, asked[1])
         return Statement(
             id="",
             kind=cue.kind,
@@ -130,13 +135,13 @@ class Builder:
             text=wording.text,
             topic=topic(cue, sentence, phrases, subject),
             quote=turn.text[sentence.start : sentence.end],
-            evidence=(Span(turn.ref, sentence.start, sentence.end), *wording.support),
+            evidence=(Span(turn.ref, sentence.start, sentence.end), *support),
             about_user=own,
             subject_type=subject.type,
             attribution=context.speakers.attribution(turn, sentence.voice),
             polarity="negated" if sentence.negated or cue.rule.endswith("dislike") else "affirmed",
             modality="planned" if cue.kind in ("plan", "commitment") else "real",
-            when=context.when(sentence, cue),
+            when=when,
             said=turn.time,
             where=context.place(sentence, subject) if cue.kind != "attribute" or cue.topic in _PLACED else None,
             people=context.people(sentence, subject),

@@ -94,6 +94,22 @@ class Context:
         parts = [p for n in (*self.document.participants, self.speakers.user()) for p in name_key(n).split()]
         return not wanted or any(part.startswith(wanted[:3]) for part in parts if len(wanted) >= 2)
 
+    def asked(self, turn: Turn, sentence: Sentence) -> tuple[ResolvedDate, Span] | None:
+        """Return the date of the question that a turn answers with its first past sentence, None where there is none."""
+        number = int(turn.ref[1:]) - 2
+        before = self.document.turns[number] if number >= 0 else None
+        if before is None or before.speaker == turn.speaker or sentence.tense != "past" or sentence.person != "first":
+            return None
+        said = [s for s in self.document.sentences if s.ref == turn.ref and s.tense == "past"]
+        if not said or said[0].start != sentence.start:
+            return None
+        for question in (s for s in self.document.sentences if s.ref == before.ref and s.question):
+            words = {t.text.casefold() for t in question.tokens}
+            found = self.when(question, None)
+            if found is not None and "you" in words and words & {"what", "where", "who", "how", "anything"}:
+                return found, Span(before.ref, question.start, question.end)
+        return None
+
     def people(self, sentence: Sentence, subject: Subject) -> tuple[str, ...]:
         """Return the people and groups a sentence names beside its subject."""
         groups = set(rules.load("statements", "en").vocabulary["groups"])
