@@ -192,3 +192,9 @@ def test_question_without_a_date_gives_none() -> None:
     )
     (statement,) = annotate(Conversation(messages, SAID), Settings(language="en")).statements
     assert statement.when is None
+
+
+def test_endless_sentence_is_refused_and_the_rest_is_kept() -> None:
+    document = annotated("I bought plums and cheese and bread " * 60 + ".", "I live in Aarhus.")
+    assert [r.reason for r in document.rejected] == ["too long for one memory"]
+    assert len(document.statements) == 1

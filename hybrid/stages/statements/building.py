@@ -16,6 +16,8 @@ from hybrid.stages.statements.wording import Wording, claimed, worded
 from hybrid.stages.statements.writing import UnknownAddressee, third_person
 
 _MAX_JOINED = 420
+# No sentence of a person is as long; pasted text and text without a full stop is.
+_MAX_SENTENCE = 1200
 _PLACED = ("location", "origin", "employer", "education")
 _COMMON = frozenset(
     (
@@ -209,6 +211,8 @@ def _refused(subject: Subject | None, sentence: Sentence, cue: Cue, context: Con
     """Say why a sentence with a cue still is no statement, None where it is one."""
     if subject is None:
         return "subject unclear"
+    if len(sentence.text) > _MAX_SENTENCE:
+        return "too long for one memory"
     if _says_little(sentence, cue):
         return "says too little by itself"
     if cue.kind in ("fact", "preference", "event", "plan", "feeling") and _points_back(sentence):
