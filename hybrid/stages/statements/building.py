@@ -86,10 +86,10 @@ class Builder:
         try:
             wording = worded(self.context, turn, sentence, cues[0], earlier)
         except UnknownAddressee:
-            return [Rejection("addressee unknown", (turn.ref,), sentence.text)]
+            return [Rejection("addressee unknown", (turn.ref,), sentence.text[:200])]
         refused = _refused(wording.subject if wording else None, sentence, cues[0], self.context, turn)
         if refused is not None or wording is None:
-            return [Rejection(refused or "subject unclear", (turn.ref,), sentence.text)]
+            return [Rejection(refused or "subject unclear", (turn.ref,), sentence.text[:200])]
         own = wording.subject.name == self.context.speakers.name(turn) and self.context.speakers.is_user(turn)
         attributes = [c for c in cues if c.kind == "attribute"]
         if attributes and (not own or sentence.voice is not None):
