@@ -38,5 +38,5 @@ def command(
         [t.ref, t.speaker or t.role, str(dates[t.ref] or ""), cues.get(t.ref) or f"- {skipped.get(t.ref, '')}", t.text]
         for t in document.turns
     ]
-    table("Turns", ("ref", "speaker", "dates", "cue", "memory"), rows)
+    table("Turns", ("ref", "speaker", "dates", "cue", "text"), rows)
     options.empty_note(len(document.turns), len(document.statements), Counter(s.reason for s in document.skipped))

@@ -43,7 +43,7 @@ def get(id: Id, db: options.Db = None, json: options.Json = False) -> None:
         return
     rows = [[name, str(value)] for name, value in memory.model_dump().items() if value not in (None, "", [], {})]
     rows.extend(["evidence", f"{e['ref']} {e.get('speaker') or ''}: {e.get('text') or ''}"] for e in store.evidence(id))
-    table(memory.id, ("field", "memory"), rows)
+    table(memory.id, ("field", "value"), rows)
 
 
 @app.command("list")
@@ -119,7 +119,7 @@ def history(id: Id, db: options.Db = None, json: options.Json = False) -> None:
     if json:
         as_json(to_json(steps))
         return
-    table(id, ("at", "operation", "memory"), [[str(s["at"]), str(s["operation"]), str(s["reason"] or "")] for s in steps])
+    table(id, ("at", "operation", "reason"), [[str(s["at"]), str(s["operation"]), str(s["reason"] or "")] for s in steps])
 
 
 @app.command("export")

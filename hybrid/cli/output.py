@@ -13,6 +13,10 @@ import typer
 from hybrid.memory import Memory
 
 
+# Columns of running text get the room that the others leave.
+_WIDE = ("memory", "text", "description", "reason", "path", "value")
+
+
 def as_json(value: Any) -> None:
     """Print one JSON value."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None, allow_nan=False))
@@ -35,7 +39,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
 
     drawn = Table(title=title, show_lines=False, expand=True)
     for number, name in enumerate(columns):
-        drawn.add_column(name, overflow="fold", ratio=4 if name == "memory" else None, no_wrap=number == 0)
+        drawn.add_column(name, overflow="fold", ratio=4 if name in _WIDE else None, no_wrap=number == 0)
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
     Console().print(drawn)

@@ -27,7 +27,9 @@ def list_(stage: Stage = None, json: options.Json = False) -> None:
         as_json([{"id": r.id, "file": f.name, "languages": list(r.languages), "description": r.description} for f, r in found])
         return
     table(
-        f"{len(found)} rules", ("id", "languages", "memory"), [[r.id, ",".join(r.languages), r.description] for _, r in found]
+        f"{len(found)} rules",
+        ("id", "languages", "description"),
+        [[r.id, ",".join(r.languages), r.description] for _, r in found],
     )
 
 

@@ -42,7 +42,7 @@ def draft(document: Document, known: Known, settings: Settings) -> tuple[Candida
 
 
 def _output(s: Statement, rules: dict[str, Any], document: Document) -> CandidateOutput | None:
-    kind: Kind | None = rules["cues"].get(str(s.details.get("cue", ""))) or rules["kinds"].get(s.kind)
+    kind: Kind | None = rules["readings"].get(str(s.details.get("reading", ""))) or rules["kinds"].get(s.kind)
     if kind is None or s.confidence < rules["confidence_threshold"]:
         return None
     if s.role == "assistant" and s.kind not in rules["assistant_kinds"]:

@@ -52,8 +52,8 @@ def draft(document: Document, known: Known, settings: Settings) -> tuple[EntryOu
 
 
 def _output(s: Statement, known: Known, rules: dict[str, Any]) -> EntryOutput | None:
-    cue = str(s.details.get("cue", ""))
-    kind: Type | None = rules["cues"].get(cue) or rules["kinds"].get(s.kind)
+    reading = str(s.details.get("reading", ""))
+    kind: Type | None = rules["readings"].get(reading) or rules["kinds"].get(s.kind)
     if kind is None or s.role != "user" or (kind in ("user", "feedback") and not s.about_user):
         return None
     count = 1 + known.counts.get(statement_key(s), 0)

@@ -76,11 +76,11 @@ def _output(s: Statement, known: Known, rules: dict[str, Any], document: Documen
 
 
 def _category(s: Statement, rules: dict[str, Any]) -> Category | None:
-    cue = str(s.details.get("cue", ""))
+    reading = str(s.details.get("reading", ""))
     if s.role == "assistant" and s.kind not in rules["assistant_kinds"]:
         return None
-    category: Category | None = rules["cues"].get(cue) or rules["kinds"].get(s.kind)
-    personal = category in ("identity", "preference", "project") and cue not in rules["cues"]
+    category: Category | None = rules["readings"].get(reading) or rules["kinds"].get(s.kind)
+    personal = category in ("identity", "preference", "project") and reading not in rules["readings"]
     return None if personal and not s.about_user else category
 
 

@@ -122,7 +122,7 @@ def routing_key(s: Statement, category: str) -> str:
 def _dated(s: Statement, category: str) -> str:
     if category in ("profile", "entity") and s.details.get("changeable") and s.said is not None:
         return f"{s.text.rstrip('.')} (as of {s.said:%Y-%m-%d})."
-    if s.kind == "configuration" and s.details.get("cue", "").endswith("secret"):
+    if s.kind == "configuration" and s.details.get("reading") == "secret":
         return f"{s.text.rstrip('.')}{f' (as of {s.said:%Y-%m-%d})' if s.said else ''}."
     return s.text
 
@@ -130,9 +130,8 @@ def _dated(s: Statement, category: str) -> str:
 def _when(s: Statement, category: str) -> str | None:
     if s.when is not None and s.when.interval is not None:
         return s.when.interval
-    happening = s.kind in ("plan", "commitment", "feeling", "decision", "configuration") or "ongoing" in str(
-        s.details.get("cue")
-    )
+    telling = ("plan", "commitment", "feeling", "decision", "configuration")
+    happening = s.kind in telling or s.details.get("reading") == "ongoing"
     return s.said.date().isoformat() if category == "event" and happening and s.said is not None else None
 
 

@@ -126,7 +126,7 @@ def _first_telling(reasons: list[str]) -> str:
 def _cue(match: Match, turn: Turn) -> Cue:
     values = match.rule.values
     captures = dict(match.groups)
-    for key in ("part", "attribute", "claim"):
+    for key in ("part", "attribute", "claim", "reading", "polarity"):
         if key in values:
             captures[key] = str(values[key])
     for flag in ("changeable", "features"):

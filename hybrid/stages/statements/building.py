@@ -141,7 +141,7 @@ class Builder:
             about_user=own,
             subject_type=subject.type,
             attribution=context.speakers.attribution(turn, sentence.voice),
-            polarity="negated" if sentence.negated or cue.rule.endswith("dislike") else "affirmed",
+            polarity="negated" if sentence.negated or cue.captures.get("polarity") == "negated" else "affirmed",
             modality="planned" if cue.kind in ("plan", "commitment") else "real",
             when=when,
             said=turn.time,
@@ -182,7 +182,7 @@ class Builder:
 def topic(cue: Cue, sentence: Sentence, phrases: tuple[str, ...], subject: Subject) -> str:
     """Return the topic of a statement as a key: declared, from the lexicon, or the head of what it speaks of."""
     captured = cue.captures.get("facet") or cue.captures.get("object")
-    if cue.rule.endswith(".rescheduled"):
+    if cue.captures.get("reading") == "rescheduled":
         moved = next(
             (t.lemma for t in sentence.tokens if t.dep in ("dobj", "nsubjpass") and t.entity not in ("DATE", "TIME")), ""
         )
@@ -222,14 +222,15 @@ def _refused(subject: Subject | None, sentence: Sentence, cue: Cue, context: Con
     human = context.speakers.addressee(turn) != "the assistant"
     named = subject.type == "person" and context.is_name(subject.key)
     mine = bool({"i", "my", "me"} & words)
+    reading = cue.captures.get("reading")
     tests = (
-        (cue.rule.endswith(".remember") and human and not near, "advice"),
+        (reading == "remember" and human and not near, "advice"),
         (
             cue.kind == "fact" and human and bool({"you", "your"} & words) and sentence.person != "first",
             "about the one spoken to",
         ),
-        (cue.rule.endswith("fact.relative") and not near and "told" not in words, "general remark"),
-        (cue.rule.endswith("fact.named") and not named and not mine, "general remark"),
+        (reading == "relative" and not near and "told" not in words, "general remark"),
+        (reading == "named" and not named and not mine, "general remark"),
     )
     return next((reason for failed, reason in tests if failed), None)
 
@@ -268,7 +269,7 @@ def _continues(before: Statement, sentence: Sentence, fired: list[Cue], context:
     start = (sentence.subject or "").casefold()
     if len(before.text) + len(sentence.text) >= _MAX_JOINED:
         return False
-    if before.kind == "configuration" and not before.details["cue"].endswith("secret"):
+    if before.kind == "configuration" and before.details.get("reading") != "secret":
         return start in ("it", "they")
     if any(cue.weight >= 1.6 for cue in fired):
         return False

@@ -55,11 +55,11 @@ class Context:
         """Return the date a sentence tells of, None where it has none."""
         dates = [d for d in self.dates(sentence) if d.kind == "date" and d.interval is not None]
         dates = [_whole_days(d) for d in dates]
-        if cue is not None and cue.rule.endswith(".rescheduled"):
+        if cue is not None and cue.captures.get("reading") == "rescheduled":
             # The start of the change counts, which is named last: "from Monday to Wednesday, starting 14 July".
             change = next((d for d in reversed(dates) if any(c.isdigit() for c in d.text)), dates[-1] if dates else None)
             return replace(change, last=change.first) if change is not None and change.last is None else change
-        if cue is not None and cue.rule.endswith(".project"):
+        if cue is not None and cue.captures.get("reading") == "project":
             ending = next((d for d in dates if d.first is None or _bound(sentence, d)), None)
             if ending is not None:
                 return ending

@@ -54,11 +54,11 @@ def worded(context: Context, turn: Turn, sentence: Sentence, cue: Cue, earlier: 
     subject, others, support = reading.subject, reading.others, reading.support
     if subject is None:
         return None
-    if cue.rule.endswith("configuration.secret"):
+    if cue.captures.get("reading") == "secret":
         return Wording(_configured(context, speaker, sentence, cue), own)
     voices = context.voices(turn, others, _voice(speaker, sentence))
     dates = context.dates(sentence)
-    if cue.rule.endswith(".rescheduled"):
+    if cue.captures.get("reading") == "rescheduled":
         # "From Tuesday to Thursday" names days of the week; only the day of the change is a date.
         change = context.when(sentence, cue)
         dates = tuple(d for d in dates if change is not None and d.start == change.start)
@@ -167,7 +167,7 @@ def _voice(speaker: str, sentence: Sentence) -> str:
 def _begin(sentence: Sentence, cue: Cue) -> int:
     """Return where the statement begins: after "remember that" and the like."""
     captured = cue.captures.get("object")
-    if not cue.rule.endswith(".remember") or not captured or captured not in sentence.text:
+    if cue.captures.get("reading") != "remember" or not captured or captured not in sentence.text:
         return 0
     return sentence.start + sentence.text.index(captured)
 
