@@ -12,7 +12,6 @@ import typer
 
 from hybrid.memory import Memory
 
-
 # Columns of running text get the room that the others leave.
 _WIDE = ("memory", "text", "description", "reason", "path", "value")
 
